@@ -1,0 +1,366 @@
+import type { Clock } from '../core/clock.ts';
+import {
+  type AggregateChange,
+  type Decision,
+  type FailureDecision,
+  PLAN_VERSION,
+  type VersionGuard,
+  type WireCheck,
+  type WireEffect,
+  type WorkIdentity,
+} from '../core/decision.ts';
+import { type EffectsState, judgeEffects } from '../core/effects.ts';
+import type { Envelope } from '../core/envelope.ts';
+import { errorName, FAILURE_CODES, RetryableFailure, TerminalFailure, WorkerFailure } from '../core/errors.ts';
+import {
+  type ExecutionContext,
+  type FailureRecord,
+  FRESH_PROGRESS,
+  type Progress,
+} from '../core/execution.ts';
+import { type MessageRegistry, streamOf } from '../core/manifest.ts';
+import type { AggregateView, AnyMessageDefinition, Plan } from '../core/message-type.ts';
+import { versionAttribute } from '../core/ordering.ts';
+import { checkEffects, checkLimits, checkPlan, checkStateSize } from '../core/plan-checks.ts';
+import { numberOf, type PayloadReader, type Row, type RowReader, textOf } from '../core/ports.ts';
+import { AGGREGATE_ATTRIBUTES, aggregateKey, inboxKey, waiterKey } from '../core/table.ts';
+import { toWire } from '../core/wire.ts';
+import { readEffects } from './effect-rows.ts';
+import { resolvePayload } from './payload.ts';
+import { takeTurn } from './turn.ts';
+
+/** Rounds in which a plan may ask for further effects that turn out to be there already. */
+const MAX_EFFECT_ROUNDS = 10;
+/** Step Functions carries 256 KiB; the rest is for the execution's name and ARN beside the decision. */
+const MAX_DECISION_BYTES = 262_144 - 4_096;
+/** A failure message as the inbox row keeps it. */
+const MAX_MESSAGE_BYTES = 2_048;
+const DEFAULT_GAP_SECONDS = 24 * 60 * 60;
+/** A waiter row outlives its park by a day: the waker deletes it, TTL is for what the waker never saw. */
+const WAITER_TTL_SECONDS = 24 * 60 * 60;
+
+export interface PlanDeps {
+  readonly clock: Clock;
+  readonly registry: MessageRegistry;
+  readonly rows: RowReader;
+  readonly payloads: PayloadReader;
+  /** Name of the deployed worker, part of the inbox key and the producer of its events. */
+  readonly worker: string;
+}
+
+export interface PlanRequest {
+  readonly execution: ExecutionContext;
+  readonly progress?: Partial<Progress>;
+}
+
+interface Work {
+  readonly envelope: Envelope;
+  readonly identity: WorkIdentity;
+  readonly progress: Progress;
+  readonly lastAttempt: boolean;
+  /** The handler's `now`. */
+  readonly now: Date;
+  /** This function's own time. */
+  readonly plannedAt: string;
+}
+
+/**
+ * Decides what is to happen with a message: reads its rows, runs the pure handler, and returns the decision as data.
+ * Failures of the handler are decisions too. What it throws are faults of the function and its surroundings.
+ */
+export async function plan(request: PlanRequest, deps: PlanDeps): Promise<Decision> {
+  const { Input: input } = request.execution;
+  const { envelope } = input;
+  const [inbox, aggregate] = await deps.rows.read([
+    inboxKey(envelope.idempotencyKey, deps.worker),
+    aggregateKey(envelope.aggregateType, envelope.aggregateId),
+  ]);
+  const progress: Progress = { ...FRESH_PROGRESS, ...request.progress };
+  const work: Work = {
+    envelope,
+    identity: identityOf(envelope, input.requestHash),
+    progress,
+    lastAttempt: progress.attempts + 1 >= input.policy.maxBusinessAttempts,
+    now: new Date(request.execution.RedriveTime ?? request.execution.StartTime),
+    plannedAt: new Date(deps.clock.now()).toISOString(),
+  };
+
+  const storedHash = textOf(inbox, 'requestHash');
+  if (storedHash !== undefined && storedHash !== input.requestHash) {
+    return failureDecision(work, 'HashMismatch', {
+      kind: 'terminal',
+      code: FAILURE_CODES.IDEMPOTENCY_HASH_MISMATCH,
+      message: `the idempotency key belongs to a request with hash ${storedHash}; this one has ${input.requestHash}`,
+    });
+  }
+  if (textOf(inbox, 'status') === 'COMPLETED') return { ...base(work), decision: 'AlreadyCompleted' };
+  if (progress.exhausted !== undefined) return failureDecision(work, 'Exhausted', progress.exhausted);
+
+  const { notBefore } = input.policy;
+  if (notBefore !== undefined && !progress.deferred && Date.parse(notBefore) > deps.clock.now()) {
+    return { ...base(work), decision: 'NotBefore', notBefore };
+  }
+  try {
+    return await decide(work, input.arrival, aggregate, request, deps);
+  } catch (thrown) {
+    return handlerFailure(work, thrown);
+  }
+}
+
+async function decide(
+  work: Work,
+  arrival: number | undefined,
+  aggregate: Row | undefined,
+  request: PlanRequest,
+  deps: PlanDeps,
+): Promise<Decision> {
+  const { envelope } = work;
+  const definition = deps.registry.get(envelope.messageType);
+  if (definition === undefined) {
+    throw new TerminalFailure(
+      FAILURE_CODES.UNKNOWN_MESSAGE_TYPE,
+      `${envelope.messageType} is not deployed in this worker`,
+    );
+  }
+  const stream = streamOf(definition);
+  const incoming = definition.ordering === 'arrival' ? arrival : envelope.aggregateVersion;
+  const turn = await takeTurn(
+    {
+      type: { ordering: definition.ordering, stream },
+      aggregateType: envelope.aggregateType,
+      aggregateId: envelope.aggregateId,
+      idempotencyKey: envelope.idempotencyKey,
+      incoming,
+      aggregate,
+      progress: work.progress,
+      gapTimeoutSeconds: definition.gapTimeoutSeconds ?? DEFAULT_GAP_SECONDS,
+      now: deps.clock.now(),
+    },
+    deps.rows,
+  );
+  switch (turn.turn) {
+    case 'superseded':
+      return { ...base(work), decision: 'Commit', outcome: 'SUPERSEDED', writes: [], checks: [], events: [] };
+    case 'conflict':
+      throw new TerminalFailure(
+        FAILURE_CODES.VERSION_CONFLICT,
+        `version ${incoming} of this aggregate came under another idempotency key`,
+      );
+    case 'gapTimedOut':
+      throw new TerminalFailure(
+        FAILURE_CODES.ORDERING_GAP,
+        `version ${turn.missing} of this aggregate has not been received within the gap time-out`,
+      );
+    case 'park': {
+      const { gapSince: _, ...progress } = work.progress;
+      const key = waiterKey(
+        aggregateKey(envelope.aggregateType, envelope.aggregateId),
+        stream,
+        incoming ?? 0,
+        request.execution.Name,
+      );
+      return {
+        ...base(work),
+        progress: turn.gapSince === undefined ? progress : { ...progress, gapSince: turn.gapSince },
+        decision: 'OutOfOrder',
+        park: {
+          key,
+          stream,
+          version: incoming ?? 0,
+          timeoutSeconds: turn.timeoutSeconds,
+          ttl: Math.floor(deps.clock.now() / 1000) + turn.timeoutSeconds + WAITER_TTL_SECONDS,
+        },
+      };
+    }
+    case 'apply':
+      return runHandler(work, definition, turn.guard, aggregate, deps);
+  }
+}
+
+async function runHandler(
+  work: Work,
+  definition: AnyMessageDefinition,
+  guard: VersionGuard | undefined,
+  aggregate: Row | undefined,
+  deps: PlanDeps,
+): Promise<Decision> {
+  const { envelope } = work;
+  const payload = await resolvePayload(envelope, definition, deps.payloads);
+  const keys = definition.reads?.({ envelope, payload }) ?? [];
+  const reads = keys.length === 0 ? [] : await deps.rows.read(keys);
+  const view = viewOf(aggregate, streamOf(definition));
+  const key = aggregateKey(envelope.aggregateType, envelope.aggregateId);
+
+  let effects: EffectsState = { results: {}, missing: [] };
+  for (let round = 0; round < MAX_EFFECT_ROUNDS; round += 1) {
+    const plan = checkShape(
+      definition.plan({ envelope, payload, aggregate: view, effects: effects.results, reads, now: work.now }),
+    );
+    const wanted = plan.effects ?? [];
+    const wire = checkEffects(wanted, envelope);
+    if (wire.some(({ name }) => effects.results[name] === undefined)) {
+      effects = await settleEffects(plan, wire, work, deps);
+      if (effects.failure !== undefined) return failureOf(work, effects.failure);
+      if (effects.missing.length > 0) {
+        return sized({
+          ...base(work),
+          decision: 'EffectsRequired',
+          effects: effects.missing,
+          parallel: plan.parallel ?? false,
+        });
+      }
+      continue;
+    }
+    const parts = checkPlan(plan, {
+      envelope,
+      producer: deps.worker,
+      occurredAt: work.now.toISOString(),
+    });
+    const change: AggregateChange = {
+      key,
+      revision: numberOf(aggregate, 'revision') ?? null,
+      set: parts.set,
+      remove: parts.remove,
+      ...(guard === undefined ? {} : { version: guard }),
+    };
+    const checks = keys.map((readKey, index) => checkOf(readKey, reads[index]));
+    checkLimits({ aggregate: change, writes: parts.writes, checks, events: parts.events });
+    return sized({
+      ...base(work),
+      decision: 'Commit',
+      outcome: 'APPLIED',
+      aggregate: change,
+      writes: parts.writes,
+      checks,
+      events: parts.events,
+      ...(parts.resultRef === undefined ? {} : { resultRef: parts.resultRef }),
+    });
+  }
+  throw new TerminalFailure(
+    FAILURE_CODES.PLAN_INVALID,
+    `effects: a plan that asks for new effects ${MAX_EFFECT_ROUNDS} times in a row does not end`,
+  );
+}
+
+async function settleEffects(
+  plan: Plan,
+  wire: readonly WireEffect[],
+  work: Work,
+  deps: PlanDeps,
+): Promise<EffectsState> {
+  const rows = await readEffects(wire, deps.rows);
+  return judgeEffects({
+    effects: (plan.effects ?? []).flatMap((request, index) => {
+      const effect = wire[index];
+      return effect === undefined ? [] : [{ request, wire: effect, row: rows[index] }];
+    }),
+    ran: work.progress.effectsRan ?? false,
+    lastAttempt: work.lastAttempt,
+    now: deps.clock.now(),
+  });
+}
+
+/** JavaScript handlers may return anything: what is no plan is named, not stumbled over. */
+function checkShape(plan: unknown): Plan {
+  if (plan instanceof Promise) {
+    throw new TerminalFailure(FAILURE_CODES.PLAN_INVALID, 'plan must be synchronous: it returned a promise');
+  }
+  if (typeof plan !== 'object' || plan === null || Array.isArray(plan)) {
+    throw new TerminalFailure(FAILURE_CODES.PLAN_INVALID, 'plan must return an object');
+  }
+  return plan;
+}
+
+function viewOf(row: Row | undefined, stream: string): AggregateView | undefined {
+  if (row === undefined) return undefined;
+  const attributes = Object.fromEntries(
+    Object.entries(row).filter(
+      ([name]) => !AGGREGATE_ATTRIBUTES.some((own) => own === name) && !/^(version|lastKey)#/.test(name),
+    ),
+  );
+  const revision = numberOf(row, 'revision') ?? 0;
+  return { attributes, revision, version: numberOf(row, versionAttribute(stream)) ?? 0 };
+}
+
+/** An item with a revision is unchanged while its revision is; any other while all of its attributes are. */
+function checkOf(key: { PK: string; SK: string }, item: Row | undefined): WireCheck {
+  if (item === undefined) return { key, expect: null };
+  const revision = numberOf(item, 'revision');
+  if (revision !== undefined) return { key, expect: { revision } };
+  const { PK: _pk, SK: _sk, ...attributes } = item;
+  try {
+    const wire = Object.entries(attributes).map(([name, value]) => [name, toWire(value, name)] as const);
+    return { key, expect: Object.fromEntries(wire) };
+  } catch (error) {
+    throw new TerminalFailure(
+      FAILURE_CODES.PLAN_INVALID,
+      `reads: an item without a revision is compared attribute by attribute; ${error instanceof Error ? error.message : ''}`,
+    );
+  }
+}
+
+function handlerFailure(work: Work, thrown: unknown): Decision {
+  if (thrown instanceof RetryableFailure || thrown instanceof TerminalFailure) {
+    const retryAfter = thrown instanceof RetryableFailure ? thrown.retryAfterSeconds : undefined;
+    return failureOf(work, {
+      kind: thrown.kind,
+      code: thrown.code,
+      message: cut(thrown.message),
+      ...(retryAfter === undefined ? {} : { retryAfterSeconds: retryAfter }),
+    });
+  }
+  if (isInfrastructure(thrown)) throw thrown;
+  const message = thrown instanceof Error ? thrown.message : 'a value that is no Error was thrown';
+  return failureOf(work, { kind: 'unknown', code: errorName(thrown), message: cut(message) });
+}
+
+/** An AWS client's own fault is the function's, and Step Functions retries it; a handler makes no AWS call. */
+function isInfrastructure(thrown: unknown): boolean {
+  return !(thrown instanceof WorkerFailure) && thrown instanceof Error && '$metadata' in thrown;
+}
+
+function failureOf(work: Work, failure: FailureRecord): Decision {
+  const name = { retryable: 'RetryableFailure', terminal: 'TerminalFailure', unknown: 'UnknownFailure' } as const;
+  return failureDecision(work, name[failure.kind], failure);
+}
+
+function failureDecision(
+  work: Work,
+  decision: FailureDecision['decision'],
+  failure: FailureRecord,
+): FailureDecision {
+  return { ...base(work), decision, failure };
+}
+
+function base(work: Work) {
+  const { identity, progress, plannedAt } = work;
+  return { planVersion: PLAN_VERSION, identity, progress, plannedAt };
+}
+
+function identityOf(envelope: Envelope, hash: string): WorkIdentity {
+  const { idempotencyKey, messageType, schemaVersion, aggregateType, aggregateId } = envelope;
+  return {
+    idempotencyKey,
+    requestHash: hash,
+    messageType,
+    schemaVersion,
+    aggregateType,
+    aggregateId,
+    ...(envelope.aggregateVersion === undefined ? {} : { aggregateVersion: envelope.aggregateVersion }),
+    ...(envelope.correlationId === undefined ? {} : { correlationId: envelope.correlationId }),
+    ...(envelope.tenantId === undefined ? {} : { tenantId: envelope.tenantId }),
+    ...(envelope.traceparent === undefined ? {} : { traceparent: envelope.traceparent }),
+  };
+}
+
+function sized<D extends Decision>(decision: D): D {
+  checkStateSize(decision, 'the plan', MAX_DECISION_BYTES);
+  return decision;
+}
+
+/** At most {@link MAX_MESSAGE_BYTES} of UTF-8, cut between characters. */
+function cut(message: string): string {
+  const bytes = Buffer.from(message.toWellFormed());
+  if (bytes.length <= MAX_MESSAGE_BYTES) return bytes.toString();
+  return new TextDecoder().decode(bytes.subarray(0, MAX_MESSAGE_BYTES)).replace(/\uFFFD+$/, '');
+}

@@ -1,0 +1,97 @@
+import {
+  describeIssues,
+  type Envelope,
+  type EnvelopeIssue,
+  type EnvelopeResult,
+  parseEnvelope,
+  validateEnvelope,
+} from '../core/envelope.ts';
+import { FAILURE_CODES } from '../core/errors.ts';
+import type { Manifest, TypeManifest } from '../core/manifest.ts';
+import type { Source, SourceRecord } from '../core/sources.ts';
+
+/** One SQS record, as far as the starter looks at it. */
+export interface QueueRecord extends SourceRecord {
+  readonly receiptHandle: string;
+  /** ApproximateReceiveCount */
+  readonly receiveCount: number;
+  /** Epoch milliseconds at which it was sent. */
+  readonly sentAt: number;
+  /** FIFO queues: the message group. */
+  readonly groupId?: string;
+  readonly queueArn: string;
+}
+
+/** Why a message cannot be started. Names paths, rules and types, never values. */
+export interface Rejection {
+  readonly code: string;
+  readonly reason: string;
+}
+
+export type ReadResult =
+  | { readonly ok: true; readonly envelope: Envelope; readonly type: TypeManifest }
+  | { readonly ok: false; readonly rejection: Rejection };
+
+export interface ReadOptions {
+  readonly manifest: Manifest;
+  readonly sources: readonly Source[];
+  /** A `notBefore` later than this (epoch milliseconds) cannot be waited for within an execution. */
+  readonly latestNotBefore: number;
+}
+
+/** Reads a record's envelope and checks it against what is deployed. Never throws. */
+export function readRecord(record: QueueRecord, options: ReadOptions): ReadResult {
+  const result = toEnvelope(record, options.sources);
+  if (!result.ok) return reject(result.code, describeIssues(result.issues));
+  const { envelope } = result;
+  const type = Object.hasOwn(options.manifest.types, envelope.messageType)
+    ? options.manifest.types[envelope.messageType]
+    : undefined;
+  if (type === undefined) {
+    return reject(FAILURE_CODES.UNKNOWN_MESSAGE_TYPE, '$.messageType: is not deployed in this worker');
+  }
+  const versioned = type.ordering === 'latest' || type.ordering === 'sequential';
+  if (versioned && envelope.aggregateVersion === undefined) {
+    return invalid({
+      path: '$.aggregateVersion',
+      rule: `is required, because ${envelope.messageType} is ordered "${type.ordering}"`,
+      found: 'nothing',
+    });
+  }
+  const notBefore = envelope.attemptPolicy?.notBefore;
+  if (notBefore && Date.parse(notBefore) > options.latestNotBefore) {
+    return invalid({
+      path: '$.attemptPolicy.notBefore',
+      rule: 'must fall within the time that an execution may live (executionTimeout)',
+      found: 'string',
+    });
+  }
+  return { ok: true, envelope, type };
+}
+
+function toEnvelope(record: QueueRecord, sources: readonly Source[]): EnvelopeResult {
+  const context = { traceparent: record.attributes['traceparent'] };
+  for (const source of sources) {
+    let built: unknown;
+    try {
+      built = source.toEnvelope(record);
+    } catch (error) {
+      const why = error instanceof Error ? error.name : 'UnknownFailure';
+      return issue({ path: '$', rule: `was refused by source ${source.name} (${why})`, found: 'text' });
+    }
+    if (built !== undefined) return validateEnvelope(built, context);
+  }
+  return parseEnvelope(record.body, context);
+}
+
+const issue = (only: EnvelopeIssue): EnvelopeResult => ({
+  ok: false,
+  code: FAILURE_CODES.INVALID_ENVELOPE,
+  issues: [only],
+});
+
+const invalid = (only: EnvelopeIssue) => reject(FAILURE_CODES.INVALID_ENVELOPE, describeIssues([only]));
+
+function reject(code: string, reason: string): ReadResult {
+  return { ok: false, rejection: { code, reason } };
+}
