@@ -1,0 +1,204 @@
+import type { Clock, NewId } from '../../lambdas/core/clock.ts';
+import type { StreamRead } from './change-stream.ts';
+import { DynamoDbError, validationError } from './errors.ts';
+import { serve } from './http-server.ts';
+import { Journal } from './journal.ts';
+import { query, scan } from './queries.ts';
+import { batchGetItem, getItem } from './reads.ts';
+import * as parse from './requests.ts';
+import { Store } from './store.ts';
+import * as tables from './tables.ts';
+import type { TransactionLatency } from './transactions.ts';
+import { transactGetItems, transactWriteItems } from './transactions.ts';
+import { batchWriteItem, deleteItem, putItem, updateItem } from './writes.ts';
+
+const TARGET_PREFIX = 'DynamoDB_20120810.';
+const CONTENT_TYPE = 'application/x-amz-json-1.0';
+const DEFAULT_STREAM_RECORDS = 100_000;
+const DEFAULT_READ_LIMIT = 1000;
+
+export interface DynamoDbOptions {
+  /** Where every time comes from: creation, stream records, token and stream retention, transactions. */
+  readonly clock: Clock;
+  readonly newId: NewId;
+  /** @default 'us-east-1' */
+  readonly region?: string;
+  /** @default '000000000000' */
+  readonly accountId?: string;
+  /** Directory that keeps the store across restarts, created when missing. @default memory only */
+  readonly dataDir?: string;
+  /**
+   * Milliseconds for which a transaction holds its items, asked once for each one. While it does, other
+   * writes to those items conflict as they do at the service. @default 0: transactions never overlap
+   */
+  readonly transactionLatency?: TransactionLatency;
+  /** Most records kept for each table's stream; the oldest go first. @default 100000 */
+  readonly maxStreamRecords?: number;
+}
+
+export interface DynamoDbRequest {
+  /** The `X-Amz-Target` header, e.g. `DynamoDB_20120810.GetItem`. */
+  readonly target: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The JSON text of the request. */
+  readonly body: string;
+}
+
+export interface DynamoDbResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export interface ListenOptions {
+  /** @default 0, a free port */
+  readonly port?: number;
+  /** @default '127.0.0.1' */
+  readonly host?: string;
+}
+
+export interface DynamoDbServer {
+  readonly port: number;
+  readonly url: string;
+  /** Stops listening and cuts open connections. */
+  close(): Promise<void>;
+}
+
+export interface ReadStreamOptions {
+  readonly tableName: string;
+  /** The last number already seen. @default the oldest record kept */
+  readonly afterSequenceNumber?: string | undefined;
+  /** @default 1000 */
+  readonly limit?: number;
+}
+
+/** An embedded DynamoDB: one account in one region. */
+export interface DynamoDb {
+  /** Answers one API request in process. Never rejects for a faulty request: that is an answer too. */
+  handle(request: DynamoDbRequest): Promise<DynamoDbResponse>;
+  /** Serves the same API over HTTP. Rejects when the port is taken. */
+  listen(options?: ListenOptions): Promise<DynamoDbServer>;
+  /**
+   * Reads a table's change stream. Records are kept for 24 hours and up to `maxStreamRecords`.
+   * Throws ResourceNotFoundException without such a table and an Error when it has no stream.
+   */
+  readStream(options: ReadStreamOptions): StreamRead;
+  /** Calls `listener` with the table's name right after each commit; returns how to stop. */
+  onChange(listener: (tableName: string) => void): () => void;
+  /** Deletes what time-to-live makes due at `now` (epoch milliseconds); returns how many items went. */
+  expire(now: number): number;
+  /** Stops the servers and closes the data directory. */
+  close(): Promise<void>;
+}
+
+type Operation = (store: Store, data: object, latency: TransactionLatency) => object | Promise<object>;
+
+const OPERATIONS: Readonly<Record<string, Operation>> = {
+  BatchGetItem: (store, data) => batchGetItem(store, parse.parseBatchGetItem(data)),
+  BatchWriteItem: (store, data) => batchWriteItem(store, parse.parseBatchWriteItem(data)),
+  CreateTable: (store, data) => tables.createTable(store, parse.parseCreateTable(data)),
+  DeleteItem: (store, data) => deleteItem(store, parse.parseDeleteItem(data)),
+  DeleteTable: (store, data) => tables.deleteTable(store, parse.parseTableName(data)),
+  DescribeContinuousBackups: (store, data) =>
+    tables.describeContinuousBackups(store, parse.parseTableName(data)),
+  DescribeTable: (store, data) => tables.describeTable(store, parse.parseTableName(data)),
+  DescribeTimeToLive: (store, data) => tables.describeTimeToLive(store, parse.parseTableName(data)),
+  GetItem: (store, data) => getItem(store, parse.parseGetItem(data)),
+  ListTables: (store, data) => tables.listTables(store, parse.parseListTables(data)),
+  ListTagsOfResource: (store, data) => tables.listTagsOfResource(store, parse.parseTags(data)),
+  PutItem: (store, data) => putItem(store, parse.parsePutItem(data)),
+  Query: (store, data) => query(store, parse.parseQuery(data)),
+  Scan: (store, data) => scan(store, parse.parseScan(data)),
+  TransactGetItems: (store, data) => transactGetItems(store, parse.parseTransactGetItems(data)),
+  TransactWriteItems: (store, data, latency) =>
+    transactWriteItems(store, parse.parseTransactWriteItems(data), latency),
+  UpdateContinuousBackups: (store, data) =>
+    tables.updateContinuousBackups(store, parse.parseUpdateContinuousBackups(data)),
+  UpdateItem: (store, data) => updateItem(store, parse.parseUpdateItem(data)),
+  UpdateTimeToLive: (store, data) => tables.updateTimeToLive(store, parse.parseUpdateTimeToLive(data)),
+};
+
+function operationOf(target: string): Operation {
+  const name = target.startsWith(TARGET_PREFIX) ? target.slice(TARGET_PREFIX.length) : '';
+  const operation = Object.hasOwn(OPERATIONS, name) ? OPERATIONS[name] : undefined;
+  if (operation === undefined) {
+    throw new DynamoDbError(
+      'UnknownOperationException',
+      `The embedded DynamoDB has no operation ${target}; it has ${Object.keys(OPERATIONS).join(', ')}`,
+    );
+  }
+  return operation;
+}
+
+function parseBody(body: string): object {
+  // An attribute of this name would be lost while the request is taken apart.
+  if (/"__proto__"\s*:/.test(body)) {
+    throw validationError('The attribute name __proto__ is not supported by the embedded DynamoDB');
+  }
+  let data: unknown;
+  try {
+    data = JSON.parse(body);
+  } catch {
+    throw new DynamoDbError('SerializationException', 'The request body is no JSON');
+  }
+  if (typeof data !== 'object' || data === null || Array.isArray(data)) {
+    throw new DynamoDbError('SerializationException', 'The request body is no JSON object');
+  }
+  return data;
+}
+
+/** Creates an embedded DynamoDB; with `dataDir`, with the tables and items it held before. */
+export function createDynamoDb(options: DynamoDbOptions): DynamoDb {
+  const { clock, newId, transactionLatency = () => 0 } = options;
+  const journal = options.dataDir === undefined ? undefined : new Journal(options.dataDir);
+  const store = new Store({
+    clock,
+    newId,
+    region: options.region ?? 'us-east-1',
+    accountId: options.accountId ?? '000000000000',
+    maxStreamRecords: options.maxStreamRecords ?? DEFAULT_STREAM_RECORDS,
+    journal,
+  });
+  const servers = new Set<DynamoDbServer>();
+
+  function respond(status: number, body: object): DynamoDbResponse {
+    return {
+      status,
+      headers: { 'content-type': CONTENT_TYPE, 'x-amzn-requestid': newId() },
+      body: JSON.stringify(body),
+    };
+  }
+
+  const dynamoDb: DynamoDb = {
+    async handle({ target, body }) {
+      try {
+        return respond(200, await operationOf(target)(store, parseBody(body), transactionLatency));
+      } catch (error) {
+        if (error instanceof DynamoDbError) {
+          return respond(400, error.body());
+        }
+        const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
+        return respond(500, { __type: 'com.amazonaws.dynamodb.v20120810#InternalServerError', message });
+      }
+    },
+    async listen(listenOptions = {}) {
+      const server = await serve(dynamoDb, listenOptions);
+      servers.add(server);
+      return server;
+    },
+    readStream({ tableName, afterSequenceNumber, limit = DEFAULT_READ_LIMIT }) {
+      const { stream } = store.table(tableName, true);
+      if (stream === undefined) {
+        throw new Error(`Table ${tableName} has no stream: create it with a StreamSpecification`);
+      }
+      return stream.read(afterSequenceNumber, limit, clock.now());
+    },
+    onChange: (listener) => store.onChange(listener),
+    expire: (now) => store.expire(now),
+    async close() {
+      await Promise.all([...servers].map((server) => server.close()));
+      journal?.close();
+    },
+  };
+  return dynamoDb;
+}
