@@ -1,7 +1,10 @@
 import type { Clock, NewId } from '../../lambdas/core/clock.ts';
+import type { EdgeRequest, EdgeResponse } from '../edge/http.ts';
+import { bodyText, jsonResponse } from '../edge/http.ts';
+import type { EdgeServer } from '../edge/http-server.ts';
+import { listenOnLoopback } from '../edge/http-server.ts';
 import type { StreamRead } from './change-stream.ts';
 import { DynamoDbError, validationError } from './errors.ts';
-import { serve } from './http-server.ts';
 import { Journal } from './journal.ts';
 import { query, scan } from './queries.ts';
 import { batchGetItem, getItem } from './reads.ts';
@@ -13,7 +16,6 @@ import { transactGetItems, transactWriteItems } from './transactions.ts';
 import { batchWriteItem, deleteItem, putItem, updateItem } from './writes.ts';
 
 const TARGET_PREFIX = 'DynamoDB_20120810.';
-const CONTENT_TYPE = 'application/x-amz-json-1.0';
 const DEFAULT_STREAM_RECORDS = 100_000;
 const DEFAULT_READ_LIMIT = 1000;
 
@@ -39,29 +41,8 @@ export interface DynamoDbOptions {
 export interface DynamoDbRequest {
   /** The `X-Amz-Target` header, e.g. `DynamoDB_20120810.GetItem`. */
   readonly target: string;
-  readonly headers?: Readonly<Record<string, string>>;
   /** The JSON text of the request. */
   readonly body: string;
-}
-
-export interface DynamoDbResponse {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
-
-export interface ListenOptions {
-  /** @default 0, a free port */
-  readonly port?: number;
-  /** @default '127.0.0.1' */
-  readonly host?: string;
-}
-
-export interface DynamoDbServer {
-  readonly port: number;
-  readonly url: string;
-  /** Stops listening and cuts open connections. */
-  close(): Promise<void>;
 }
 
 export interface ReadStreamOptions {
@@ -74,10 +55,12 @@ export interface ReadStreamOptions {
 
 /** An embedded DynamoDB: one account in one region. */
 export interface DynamoDb {
-  /** Answers one API request in process. Never rejects for a faulty request: that is an answer too. */
-  handle(request: DynamoDbRequest): Promise<DynamoDbResponse>;
-  /** Serves the same API over HTTP. Rejects when the port is taken. */
-  listen(options?: ListenOptions): Promise<DynamoDbServer>;
+  /** Answers one API request. A faulty request gets an error answer; rejects only for faults of the store. */
+  handle(request: DynamoDbRequest): Promise<EdgeResponse>;
+  /** The same for a request of the local edge; put it behind a router, a listener or an SDK client. */
+  dispatch(request: EdgeRequest): Promise<EdgeResponse>;
+  /** Serves the API on 127.0.0.1 until `close`. Rejects when the port is taken. `port` is 0 by default: any free one. */
+  listen(options?: { readonly port?: number }): Promise<EdgeServer>;
   /**
    * Reads a table's change stream. Records are kept for 24 hours and up to `maxStreamRecords`.
    * Throws ResourceNotFoundException without such a table and an Error when it has no stream.
@@ -159,14 +142,10 @@ export function createDynamoDb(options: DynamoDbOptions): DynamoDb {
     maxStreamRecords: options.maxStreamRecords ?? DEFAULT_STREAM_RECORDS,
     journal,
   });
-  const servers = new Set<DynamoDbServer>();
+  const servers = new Set<EdgeServer>();
 
-  function respond(status: number, body: object): DynamoDbResponse {
-    return {
-      status,
-      headers: { 'content-type': CONTENT_TYPE, 'x-amzn-requestid': newId() },
-      body: JSON.stringify(body),
-    };
+  function respond(status: number, body: object): EdgeResponse {
+    return jsonResponse(status, body, { 'x-amzn-requestid': newId() });
   }
 
   const dynamoDb: DynamoDb = {
@@ -177,12 +156,13 @@ export function createDynamoDb(options: DynamoDbOptions): DynamoDb {
         if (error instanceof DynamoDbError) {
           return respond(400, error.body());
         }
-        const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
-        return respond(500, { __type: 'com.amazonaws.dynamodb.v20120810#InternalServerError', message });
+        throw error;
       }
     },
+    dispatch: (request) =>
+      dynamoDb.handle({ target: request.headers['x-amz-target'] ?? '', body: bodyText(request) }),
     async listen(listenOptions = {}) {
-      const server = await serve(dynamoDb, listenOptions);
+      const server = await listenOnLoopback(dynamoDb.dispatch, listenOptions);
       servers.add(server);
       return server;
     },
