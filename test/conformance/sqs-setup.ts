@@ -1,0 +1,53 @@
+import { CreateQueueCommand, GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { createActivity } from '../../local/edge/activity.ts';
+import { inProcessClientConfig, LOCAL_ACCOUNT, LOCAL_REGION } from '../../local/edge/client-config.ts';
+import type { FaultInjector } from '../../local/edge/faults.ts';
+import { createInProcessRequestHandler } from '../../local/edge/request-handler.ts';
+import { createSqsDispatch, createSqsStore } from '../../local/sqs/index.ts';
+import { createVirtualClock } from '../../local/virtual-clock.ts';
+
+/** An SQS in virtual time behind a real SDK client. */
+export function setUpSqs(options: { readonly faults?: FaultInjector } = {}) {
+  const clock = createVirtualClock();
+  const activity = createActivity();
+  let ids = 0;
+  const newId = () => `00000000-0000-4000-8000-${String(++ids).padStart(12, '0')}`;
+  const serviceClock = activity.waiting(clock);
+  const store = createSqsStore({ clock: serviceClock, newId, region: LOCAL_REGION, account: LOCAL_ACCOUNT });
+  const requestHandler = createInProcessRequestHandler(createSqsDispatch({ store, clock: serviceClock }), {
+    activity,
+    ...options,
+  });
+  const client = new SQSClient(inProcessClientConfig({ requestHandler, clock, random: () => 0.5 }));
+
+  return {
+    clock,
+    activity,
+    newId,
+    store,
+    client,
+    requestHandler,
+    /** Moves the clock on. */
+    pass: (seconds: number) => clock.moveTo(clock.now() + seconds * 1_000),
+    async createQueue(name: string, attributes: Record<string, string> = {}) {
+      const { QueueUrl = '' } = await client.send(
+        new CreateQueueCommand({
+          QueueName: name,
+          Attributes: name.endsWith('.fifo') ? { FifoQueue: 'true', ...attributes } : attributes,
+        }),
+      );
+      return { url: QueueUrl, arn: `arn:aws:sqs:${LOCAL_REGION}:${LOCAL_ACCOUNT}:${name}` };
+    },
+    /** Messages visible, in flight and delayed. */
+    async counts(url: string) {
+      const { Attributes = {} } = await client.send(
+        new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ['All'] }),
+      );
+      return [
+        Attributes.ApproximateNumberOfMessages,
+        Attributes.ApproximateNumberOfMessagesNotVisible,
+        Attributes.ApproximateNumberOfMessagesDelayed,
+      ].map(Number);
+    },
+  };
+}
