@@ -26,6 +26,13 @@ export interface ExecutionInput {
   readonly policy: AttemptPolicy;
   /** The aggregate's arrival number, for types with ordering `arrival`. */
   readonly arrival?: number;
+  /** The marker that Quarantine writes for types with `onPredecessorFailure: 'skip'`. */
+  readonly skip?: {
+    readonly PK: string;
+    readonly SK: string;
+    readonly stream: string;
+    readonly version: number;
+  };
 }
 
 /** What Step Functions' context object says of the execution; passed to Plan as it stands. */

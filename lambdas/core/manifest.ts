@@ -10,6 +10,7 @@ export interface TypeManifest {
   readonly attempts: TypeAttempts;
   readonly executionNames: 'readable' | 'digest';
   readonly data: 'inline' | 'reference';
+  readonly onPredecessorFailure: 'block' | 'skip';
 }
 
 /** The file that the construct puts beside the starter. Lambda's environment holds only 4 KB. */
@@ -59,6 +60,7 @@ export function createManifest(registry: MessageRegistry): Manifest {
       attempts: definition.attempts ?? {},
       executionNames: definition.executionNames ?? 'readable',
       data: definition.data ?? 'inline',
+      onPredecessorFailure: definition.onPredecessorFailure ?? 'block',
     };
   }
   return { digest: sha256(canonicalJson(types)), types };
