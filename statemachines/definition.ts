@@ -63,7 +63,8 @@ export interface RenderOptions {
 }
 
 /**
- * The definition with its numbers set and `${…}` placeholders left for ARNs and names.
+ * The definition with its numbers set and `${…}` placeholders left for ARNs and names. Numbers inside expressions
+ * stand in the file as `$config_<name>`, which keeps every expression valid before it is rendered.
  * @param source text of `worker.asl.json`
  */
 export function renderDefinition(
@@ -92,7 +93,7 @@ export function renderDefinition(
   };
   const definition: JsonObject = JSON.parse(source);
   const rendered = mapTexts(definition, (text) =>
-    text.replace(/#\{(\w+)\}/g, (whole, name: string) => texts[name] ?? whole),
+    text.replace(/\$config_(\w+)/g, (whole, name: string) => texts[name] ?? whole),
   );
   return {
     ...asObject(withTimeouts(rendered, timeouts)),
