@@ -263,7 +263,7 @@ export function parseQuery(data: object): QueryInput {
 }
 
 export function parseScan(data: object): ScanInput {
-  return parse(data, scan);
+  return parse(data, { types: { ...scan.types, ConsistentRead: 'Boolean' }, custom: scan.custom });
 }
 
 export function parseCreateTable(data: object): CreateTableInput {
