@@ -113,11 +113,15 @@ function operationOf(target: string): Operation {
   return operation;
 }
 
-function parseBody(body: string): object {
-  // An attribute of this name would be lost while the request is taken apart.
-  if (/"__proto__"\s*:/.test(body)) {
-    throw validationError('The attribute name __proto__ is not supported by the embedded DynamoDB');
+/** Whether any object inside has a member of this name. */
+function hasMember(value: unknown, name: string): boolean {
+  if (typeof value !== 'object' || value === null) {
+    return false;
   }
+  return Object.hasOwn(value, name) || Object.values(value).some((inner) => hasMember(inner, name));
+}
+
+function parseBody(body: string): object {
   let data: unknown;
   try {
     data = JSON.parse(body);
@@ -126,6 +130,13 @@ function parseBody(body: string): object {
   }
   if (typeof data !== 'object' || data === null || Array.isArray(data)) {
     throw new DynamoDbError('SerializationException', 'The request body is no JSON object');
+  }
+  if (body.includes('"":') && hasMember(data, '')) {
+    throw validationError('One or more parameter values were invalid: Empty attribute name');
+  }
+  // An attribute of this name would be lost while the request is taken apart.
+  if (body.includes('"__proto__"') && hasMember(data, '__proto__')) {
+    throw validationError('The attribute name __proto__ is not supported by the embedded DynamoDB');
   }
   return data;
 }

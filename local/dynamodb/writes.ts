@@ -8,6 +8,7 @@ import { assertValid } from './requests.ts';
 import type { Change, Store } from './store.ts';
 import type { Table } from './table.ts';
 import type {
+  AttributeValue,
   BatchWriteItemInput,
   DeleteAction,
   DeleteItemInput,
@@ -23,6 +24,7 @@ import { applyUpdate } from './update.ts';
 
 const MAX_HASH_BYTES = 2048;
 const MAX_RANGE_BYTES = 1024;
+const MAX_LEVELS = 32;
 
 interface Guard {
   _condition?: ParsedCondition;
@@ -79,6 +81,20 @@ function checkIndexKeys(table: Table, item: Item): void {
   }
 }
 
+function depthOf(value: AttributeValue): number {
+  const children = 'L' in value ? value.L : 'M' in value ? Object.values(value.M) : [];
+  return children.reduce((deepest, child) => Math.max(deepest, 1 + depthOf(child)), 0);
+}
+
+function checkNesting(item: Item): void {
+  if (Object.values(item).some((value) => depthOf(value) > MAX_LEVELS)) {
+    throw validationError(
+      'Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond ' +
+        'supported limit',
+    );
+  }
+}
+
 export function checkKey(table: Table, key: Item): void {
   assertValid(validateKey(key, table.definition));
   checkKeySizes(table, key);
@@ -93,6 +109,7 @@ export function planPut(table: Table, action: PutAction): Change {
   assertValid(validateItem(action.Item, table.definition));
   checkKeySizes(table, action.Item);
   checkIndexKeys(table, action.Item);
+  checkNesting(action.Item);
   if (itemBytes(action.Item) > MAX_ITEM_BYTES) {
     throw validationError('Item size has exceeded the maximum allowed size');
   }
@@ -124,6 +141,7 @@ export function planUpdate(table: Table, action: UpdateAction): Change {
   const next = applyUpdate(action._updates?.sections ?? [], old ?? action.Key);
   assertValid(validateItem(next, table.definition));
   checkIndexKeys(table, next);
+  checkNesting(next);
   if (itemBytes(next) > MAX_ITEM_BYTES) {
     throw validationError('Item size to update has exceeded the maximum allowed size');
   }

@@ -11,7 +11,7 @@ import {
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { failureOf, freshKey, type Subject, useTable } from './setup.ts';
+import { failureOf, freshKey, type Subject, useTable, wording } from './setup.ts';
 
 export function reads(subject: Subject): void {
   describe('reads', () => {
@@ -284,7 +284,13 @@ export function reads(subject: Subject): void {
       it('refuses a consistent read', async () => {
         const failure = await failureOf(query({ ...byStatus('x'), ConsistentRead: true }));
         expect(failure.name).toBe('ValidationException');
-        expect(failure.message).toContain('Consistent reads are not supported on global secondary indexes');
+        expect(failure.message).toContain(
+          wording(
+            table,
+            'Consistent reads are not supported on global secondary indexes',
+            'Consistent read cannot be true when querying a GSI',
+          ),
+        );
       });
 
       it('refuses a name that does not exist', async () => {

@@ -88,3 +88,11 @@ export async function failureOf(call: Promise<unknown>): Promise<Failure> {
   }
   throw new Error(`expected a failure, got ${JSON.stringify(answer)}`);
 }
+
+/**
+ * The part of a message that the contract compares. DynamoDB Local refuses the same requests, but words some of
+ * its refusals in its own way.
+ */
+export function wording(table: TestTable, service: string, local: string): string {
+  return table.kind === 'dynamodb-local' ? local : service;
+}

@@ -9,7 +9,7 @@ import {
   TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it } from 'vitest';
-import { failureOf, freshKey, type Subject, useTable } from './setup.ts';
+import { failureOf, freshKey, type Subject, useTable, wording } from './setup.ts';
 
 export function transactions(subject: Subject): void {
   describe('transactions', () => {
@@ -153,28 +153,35 @@ export function transactions(subject: Subject): void {
         ]),
       );
       expect(reasons).toEqual([
-        { Code: 'ConditionalCheckFailed', Message: 'The conditional request failed' },
+        {
+          Code: 'ConditionalCheckFailed',
+          Message: expect.stringContaining('The conditional request failed'),
+        },
       ]);
     });
 
     it('gives ValidationError as the reason of an update that the item refuses', async () => {
       const [key, other] = [freshKey(), freshKey()];
       await put({ ...key, label: { S: 'x' } });
-      const { reasons } = await reasonsOf(
-        transact([
-          {
-            Update: {
-              TableName,
-              Key: key,
-              UpdateExpression: 'ADD label :one',
-              ExpressionAttributeValues: { ':one': { N: '1' } },
-            },
+      const call = transact([
+        {
+          Update: {
+            TableName,
+            Key: key,
+            UpdateExpression: 'ADD label :one',
+            ExpressionAttributeValues: { ':one': { N: '1' } },
           },
-          { Put: { TableName, Item: other } },
-        ]),
-      );
-      expect(reasons?.map((reason) => reason.Code)).toEqual(['ValidationError', 'None']);
-      expect(reasons?.[0]?.Message).toContain('incorrect data type');
+        },
+        { Put: { TableName, Item: other } },
+      ]);
+      if (table.kind === 'dynamodb-local') {
+        // It refuses the whole request instead, and doesn't say which action it was.
+        expect((await failureOf(call)).name).toBe('ValidationException');
+      } else {
+        const { reasons } = await reasonsOf(call);
+        expect(reasons?.map((reason) => reason.Code)).toEqual(['ValidationError', 'None']);
+        expect(reasons?.[0]?.Message).toContain('incorrect data type');
+      }
       expect(await stored(other)).toBeUndefined();
     });
 
@@ -199,15 +206,35 @@ export function transactions(subject: Subject): void {
       expect(await stored(puts[99]?.Put.Item ?? freshKey())).toBeDefined();
     });
 
-    it('refuses an action without its required members', async () => {
-      const noCondition = await failureOf(
+    it('refuses a condition check without a condition', async () => {
+      const failure = await failureOf(
         transact([{ ConditionCheck: { TableName, Key: freshKey(), ConditionExpression: undefined } }]),
       );
-      const noUpdate = await failureOf(
+      expect(failure.name).toBe('ValidationException');
+    });
+
+    // DynamoDB Local takes it, although the API's model requires the member.
+    it.skipIf(table.kind === 'dynamodb-local')('refuses an update without an update expression', async () => {
+      const failure = await failureOf(
         transact([{ Update: { TableName, Key: freshKey(), UpdateExpression: undefined } }]),
       );
-      const none = await failureOf(transact([]));
-      expect([noCondition.name, noUpdate.name, none.name]).toEqual(Array(3).fill('ValidationException'));
+      expect(failure.name).toBe('ValidationException');
+    });
+
+    it('refuses a transaction without actions', async () => {
+      const failure = await failureOf(transact([]));
+      expect(failure.name).toBe('ValidationException');
+    });
+
+    it('refuses an action whose key does not fit the table', async () => {
+      const failure = await failureOf(
+        transact([
+          { Put: { TableName, Item: freshKey() } },
+          { Delete: { TableName, Key: { PK: { S: 'x' } } } },
+        ]),
+      );
+      // DynamoDB Local refuses the whole request instead of cancelling it.
+      expect(failure.name).toBe(wording(table, 'TransactionCanceledException', 'ValidationException'));
     });
 
     it('refuses an action on a table that does not exist', async () => {

@@ -6,7 +6,7 @@ import {
   type UpdateItemCommandInput,
 } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it } from 'vitest';
-import { failureOf, freshKey, type Subject, useTable } from './setup.ts';
+import { failureOf, freshKey, type Subject, useTable, wording } from './setup.ts';
 
 type Update = Omit<UpdateItemCommandInput, 'TableName' | 'Key'>;
 
@@ -67,10 +67,10 @@ export function updateExpressions(subject: Subject): void {
     it('keeps attributes apart that were set from each other', async () => {
       expect(
         await updated(
-          { source: { M: { n: { N: '1' } } }, target: { M: {} } },
-          { UpdateExpression: 'SET target = source REMOVE source.n' },
+          { origin: { M: { n: { N: '1' } } }, copy1: { M: {} } },
+          { UpdateExpression: 'SET copy1 = origin REMOVE origin.n' },
         ),
-      ).toEqual({ source: { M: {} }, target: { M: { n: { N: '1' } } } });
+      ).toEqual({ origin: { M: {} }, copy1: { M: { n: { N: '1' } } } });
     });
 
     it('adds to numbers and sets, creating them when absent', async () => {
@@ -247,7 +247,7 @@ export function updateExpressions(subject: Subject): void {
         { UpdateExpression: 'ADD big :tenth', ExpressionAttributeValues: { ':tenth': { N: '0.1' } } },
       );
       expect(failure.name).toBe('ValidationException');
-      expect(failure.message).toContain('38 significant digits');
+      expect(failure.message).toContain(wording(table, '38 significant digits', 'precision up to 38 digits'));
     });
   });
 }

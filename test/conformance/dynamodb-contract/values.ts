@@ -1,8 +1,12 @@
 import { type AttributeValue, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it } from 'vitest';
-import { failureOf, freshKey, type Subject, useTable } from './setup.ts';
+import { failureOf, freshKey, type Subject, useTable, wording } from './setup.ts';
 
 const KILOBYTE = 1024;
+
+function nested(levels: number): AttributeValue {
+  return levels === 0 ? { S: 'deep' } : { L: [nested(levels - 1)] };
+}
 
 export function values(subject: Subject): void {
   describe('values, keys and sizes', () => {
@@ -34,11 +38,15 @@ export function values(subject: Subject): void {
       ['no bytes', { B: new Uint8Array([]) }],
       ['a string set', { SS: ['a', 'b'] }],
       ['a number set', { NS: ['1', '2'] }],
+      ['31 levels', nested(31)],
       ['an empty list and an empty map', { L: [{ L: [] }, { M: {} }] }],
       [
         'nested values',
         {
-          M: { list: { L: [{ N: '1' }, { NULL: true }, { M: { deep: { BOOL: false } } }] }, '': { S: 'x' } },
+          M: {
+            list: { L: [{ N: '1' }, { NULL: true }, { M: { deep: { BOOL: false } } }] },
+            '#a.b': { S: 'x' },
+          },
         },
       ],
     ])('keeps %s as it is', async (_, value) => {
@@ -55,29 +63,46 @@ export function values(subject: Subject): void {
       expect(await roundTrip({ N: sent })).toEqual({ N: kept });
     });
 
-    it.each<[string, AttributeValue, string]>([
-      ['39 digits', { N: '123456789012345678901234567890123456789' }, '38 significant digits'],
+    it.each<[string, AttributeValue, string, string?]>([
+      [
+        '39 digits',
+        { N: '123456789012345678901234567890123456789' },
+        '38 significant digits',
+        'precision up to 38 digits',
+      ],
       ['a number that is too large', { N: '1e126' }, 'Number overflow'],
       ['a number that is too small', { N: '1e-131' }, 'Number underflow'],
-      ['text as a number', { N: 'twelve' }, 'cannot be converted to a numeric value'],
+      [
+        'text as a number',
+        { N: 'twelve' },
+        'cannot be converted to a numeric value',
+        'cannot be converted into a number',
+      ],
       ['an empty string set', { SS: [] }, 'may not be empty'],
       ['a set with duplicates', { SS: ['a', 'a'] }, 'contains duplicates'],
-    ])('refuses %s', async (_, value, message) => {
+      ['an empty attribute name inside a map', { M: { '': { S: 'x' } } }, 'Empty attribute name'],
+      ['null that is false', { NULL: false }, 'Null attribute value types must have the value of true'],
+      ['more than 32 levels', nested(33), 'Nesting Levels have exceeded supported limits'],
+    ])('refuses %s', async (_, value, message, local = message) => {
       const failure = await failureOf(roundTrip(value));
       expect(failure.name).toBe('ValidationException');
-      expect(failure.message).toContain(message);
+      expect(failure.message).toContain(wording(table, message, local));
     });
 
     it('refuses an item without its sort key', async () => {
       const failure = await failureOf(put({ PK: { S: 'x' } }));
       expect(failure.name).toBe('ValidationException');
-      expect(failure.message).toContain('Missing the key SK in the item');
+      expect(failure.message).toContain(
+        wording(table, 'Missing the key SK in the item', 'required keys was not given a value'),
+      );
     });
 
     it('refuses a key of another type', async () => {
       const failure = await failureOf(put({ PK: { S: 'x' }, SK: { N: '1' } }));
       expect(failure.name).toBe('ValidationException');
-      expect(failure.message).toContain('Type mismatch for key SK expected: S actual: N');
+      expect(failure.message).toContain(
+        wording(table, 'Type mismatch for key SK expected: S actual: N', 'Type mismatch for key'),
+      );
     });
 
     it('refuses an empty key', async () => {
@@ -92,17 +117,22 @@ export function values(subject: Subject): void {
       const few = await get({ PK: { S: 'x' } });
       const many = await get({ ...freshKey(), other: { S: 'x' } });
       expect([few.name, many.name]).toEqual(['ValidationException', 'ValidationException']);
-      // DynamoDB Local words the first one differently.
-      if (table.kind === 'embedded') {
-        expect(few.message).toContain('The provided key element does not match the schema');
-        expect(many.message).toContain('The provided key element does not match the schema');
-      }
+      const mismatch = 'The provided key element does not match the schema';
+      const local = 'The number of conditions on the keys is invalid';
+      expect(few.message).toContain(wording(table, mismatch, local));
+      expect(many.message).toContain(wording(table, mismatch, local));
     });
 
     it('refuses an index key of another type', async () => {
       const failure = await failureOf(put({ ...freshKey(), statusKey: { N: '1' } }));
       expect(failure.name).toBe('ValidationException');
-      expect(failure.message).toContain('Type mismatch for Index Key statusKey Expected: S Actual: N');
+      expect(failure.message).toContain(
+        wording(
+          table,
+          'Type mismatch for Index Key statusKey Expected: S Actual: N',
+          'Type mismatch for Index Key',
+        ),
+      );
     });
 
     it('refuses an empty index key', async () => {
@@ -118,7 +148,7 @@ export function values(subject: Subject): void {
       await put({ PK: { S: longest }, SK: { S: 'META' } });
       const failure = await failureOf(put({ PK: { S: `${longest}éé` }, SK: { S: 'META' } }));
       expect(failure.name).toBe('ValidationException');
-      expect(failure.message).toContain('hashkey');
+      expect(failure.message).toContain(wording(table, 'Size of hashkey', 'Hash primary key values'));
     });
 
     it('takes a sort key of 1024 bytes and refuses a longer one', async () => {
