@@ -14,7 +14,8 @@ export type Failure =
  * - `none`: it goes through.
  * - `before`: it fails without having reached the service.
  * - `after`: it takes effect, but the answer is replaced by the failure.
- * - `kill`: the caller's process dies: no effect, and no answer ever; `{ after: 'kill' }` dies after the effect.
+ * - `kill`: the caller's process dies: no effect, no answer ever, and no further call of the invocation that it
+ *   belongs to; `{ after: 'kill' }` dies after the effect.
  */
 export type Fault = 'none' | 'kill' | { readonly before: Failure } | { readonly after: Failure | 'kill' };
 

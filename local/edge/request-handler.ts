@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { type Activity, createActivity } from './activity.ts';
 import { type FaultInjector, failureResponse } from './faults.ts';
 import type { Dispatch, EdgeRequest, EdgeResponse } from './http.ts';
+import { currentProcess, runOutsideProcess } from './process-scope.ts';
 import { describeCall, type ServiceCall } from './service-call.ts';
 
 /** The part of the SDK's HTTP request that is read. */
@@ -31,8 +32,6 @@ export interface InProcessRequestHandler {
   destroy(): void;
   /** How many calls are with a service now, not counting those that wait for the clock. */
   inFlight(): number;
-  /** Every attempt so far that was not refused before it was sent, in order. */
-  readonly calls: readonly ServiceCall[];
 }
 
 export interface InProcessRequestHandlerOptions {
@@ -47,17 +46,16 @@ export interface InProcessRequestHandlerOptions {
 /**
  * Hands the SDK's signed requests to `dispatch` without a socket.
  *
- * Errors of `dispatch` itself reach the caller as they are; they are faults of the runtime, not answers.
+ * Calls made by a process that is dead (see `createProcessScope`) are neither sent nor answered. Errors of
+ * `dispatch` itself reach the caller as they are; they are faults of the runtime, not answers.
  */
 export function createInProcessRequestHandler(
   dispatch: Dispatch,
   options: InProcessRequestHandlerOptions = {},
 ): InProcessRequestHandler {
   const activity = options.activity ?? createActivity();
-  const calls: ServiceCall[] = [];
 
   return {
-    calls,
     inFlight: () => activity.inFlight(),
     updateHttpClientConfig() {},
     httpHandlerConfigs: () => ({}),
@@ -65,21 +63,35 @@ export function createInProcessRequestHandler(
     async handle(sdkRequest, { abortSignal } = {}) {
       const signal = abortSignal instanceof AbortSignal ? abortSignal : undefined;
       signal?.throwIfAborted();
+      const scope = currentProcess();
+      const isDead = () => scope?.isAlive() === false;
+      if (isDead()) return never();
       const request = await toEdgeRequest(sdkRequest, signal);
       const call = describeCall(request);
       const fault = (await options.faults?.(call)) ?? 'none';
-      if (fault === 'kill') return new Promise<never>(() => {});
-      if (typeof fault === 'object' && 'before' in fault) {
-        return sdkResponse(call, failureResponse(call, fault.before));
+      if (fault === 'kill') {
+        scope?.kill();
+        return never();
       }
-      calls.push(call);
+      if (isDead()) return never();
+      if (fault !== 'none' && 'before' in fault)
+        return sdkResponse(call, failureResponse(call, fault.before));
       options.onCall?.(call);
-      const response = await activity.run(() => dispatch(request));
-      if (fault === 'none') return sdkResponse(call, response);
-      if (fault.after === 'kill') return new Promise<never>(() => {});
-      return sdkResponse(call, failureResponse(call, fault.after));
+      const response = await activity.run(() => runOutsideProcess(() => dispatch(request)));
+      const after = fault === 'none' ? undefined : fault.after;
+      if (after === 'kill') {
+        scope?.kill();
+        return never();
+      }
+      if (isDead()) return never();
+      return sdkResponse(call, after === undefined ? response : failureResponse(call, after));
     },
   };
+}
+
+/** What a dead process gets to see of an answer. */
+function never(): Promise<never> {
+  return new Promise(() => {});
 }
 
 async function toEdgeRequest(request: SdkHttpRequest, signal: AbortSignal | undefined): Promise<EdgeRequest> {
