@@ -6,7 +6,7 @@ import type { Execution, Frame } from './execution.ts';
 import type { Bindings } from './expression.ts';
 import type { EventDetails } from './history.ts';
 import { byteLength, HISTORY_EVENTS, PAYLOAD_BYTES } from './limits.ts';
-import type { TaskServices } from './services.ts';
+import type { TaskServices } from './services/task-services.ts';
 import { evaluateTemplate, isArray, type Template } from './template.ts';
 import type { Tokens } from './tokens.ts';
 

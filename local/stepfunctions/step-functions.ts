@@ -1,12 +1,13 @@
 import type { Clock, NewId, Random } from '../../lambdas/core/clock.ts';
 import type { JsonObject } from '../../lambdas/core/json.ts';
+import { bodyText, type Dispatch } from '../edge/http.ts';
 import type { ActionDeps } from './api/action.ts';
 import type { Machinery } from './context.ts';
 import { loadDefinition } from './definition/load.ts';
 import { billedTransitions, type HistoryEvent } from './history.ts';
 import { type ApiRequest, type ApiResponse, route } from './router.ts';
 import { createRunner } from './runner.ts';
-import type { TaskServices } from './services.ts';
+import type { TaskServices } from './services/task-services.ts';
 import { type Snapshot, takeSnapshot } from './snapshot.ts';
 import { type StatusChange, statusChangeOf } from './status-change.ts';
 import { createStore, type Machine, type Revision } from './store.ts';
@@ -50,6 +51,8 @@ export interface StepFunctions {
   updateStateMachine(arn: string, definition: JsonObject | string): void;
   /** Answers one request of the AWS JSON protocol. Never rejects. */
   handle(request: ApiRequest): Promise<ApiResponse>;
+  /** The same for the local edge, in process or behind a loopback listener. */
+  readonly dispatch: Dispatch;
   /** Resolves when the execution has ended; at once when it is unknown or not running. */
   settled(executionArn: string): Promise<void>;
   /** The events of an execution, for tools in the same process; undefined when it is unknown. */
@@ -128,6 +131,8 @@ export function createStepFunctions(deps: StepFunctionsDeps): StepFunctions {
       replaceDefinition(machine, definition);
     },
     handle: async (request) => route(actionDeps, request),
+    dispatch: async (request) =>
+      route(actionDeps, { target: request.headers['x-amz-target'], body: bodyText(request) }),
     settled: (arn) => runner.settled(arn),
     history: (arn) => store.executions.get(arn)?.history,
     billedTransitions(arn) {

@@ -1,22 +1,10 @@
+import { OPTIMIZED_ACTIONS, SDK_ACTIONS } from '../services/integrations.ts';
 import { fault, type Reader } from './reader.ts';
 import type { Integration } from './types.ts';
 
 const FUNCTION_ARN = /^arn:[\w-]+:lambda:[\w-]+:\d{12}:function:[\w-]+(:[\w$-]+)?$/;
 const SERVICE_ARN =
   /^arn:[\w-]+:states:[\w-]*:\d{0,12}:(aws-sdk:[a-z0-9]+|[a-z0-9-]+):([A-Za-z0-9]+)(\.\w+)?$/;
-
-/** The optimized integrations this runtime has, and whether each can wait for a callback. */
-const OPTIMIZED: Readonly<Record<string, boolean>> = {
-  'lambda:invoke': true,
-  'dynamodb:getItem': false,
-  'dynamodb:putItem': false,
-  'dynamodb:updateItem': false,
-  'dynamodb:deleteItem': false,
-  'sqs:sendMessage': true,
-};
-
-/** The services reachable by `aws-sdk:` here. */
-const SDK_SERVICES = new Set(['dynamodb', 'sqs']);
 
 /** What a Task's `Resource` stands for; reports a resource this runtime can't call. */
 export function readIntegration(reader: Reader, resource: string, path: string): Integration | undefined {
@@ -33,15 +21,18 @@ export function readIntegration(reader: Reader, resource: string, path: string):
     return undefined;
   }
   if (service.startsWith('aws-sdk:')) {
-    if (!SDK_SERVICES.has(service.slice('aws-sdk:'.length))) {
-      fault(reader, path, `'${service}' is not supported; supported: ${[...SDK_SERVICES].join(', ')}`);
+    if (!SDK_ACTIONS.get(service)?.has(action)) {
+      const supported = [...SDK_ACTIONS].flatMap(([name, actions]) =>
+        [...actions].map((item) => `${name}:${item}`),
+      );
+      fault(reader, path, `'${service}:${action}' is not supported; supported: ${supported.join(', ')}`);
       return undefined;
     }
   } else {
-    const callbacks = OPTIMIZED[`${service}:${action}`];
+    const callbacks = OPTIMIZED_ACTIONS.get(`${service}:${action}`);
     if (callbacks === undefined) {
-      const supported = Object.keys(OPTIMIZED).join(', ');
-      fault(reader, path, `'${service}:${action}' is not supported; supported: ${supported}, aws-sdk:*`);
+      const supported = [...OPTIMIZED_ACTIONS.keys()].join(', ');
+      fault(reader, path, `'${service}:${action}' is not supported; supported: ${supported} and aws-sdk:*`);
       return undefined;
     }
     if (waitForToken && !callbacks) {

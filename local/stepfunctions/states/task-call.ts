@@ -4,7 +4,7 @@ import { isObject } from '../definition/reader.ts';
 import type { TaskState } from '../definition/types.ts';
 import { StateError } from '../errors.ts';
 import type { TaskRun } from '../execution.ts';
-import type { LambdaAnswer } from '../services.ts';
+import type { LambdaAnswer } from '../services/task-services.ts';
 
 /** Makes the call of one attempt; returns the answer as JSON text. */
 export async function callTask(

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../../lambdas/core/json.ts';
-import type { LambdaAnswer, TaskServices } from '../../../local/stepfunctions/services.ts';
+import type { LambdaAnswer, TaskServices } from '../../../local/stepfunctions/services/task-services.ts';
 import type { StatusChange } from '../../../local/stepfunctions/status-change.ts';
 import {
   createStepFunctions,

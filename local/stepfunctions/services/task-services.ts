@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../lambdas/core/json.ts';
+import type { JsonObject, JsonValue } from '../../../lambdas/core/json.ts';
 
 /** What a Lambda function answered: its payload, or the error it ended with. */
 export type LambdaAnswer =
