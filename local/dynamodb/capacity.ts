@@ -114,7 +114,7 @@ export function consumed(
     ...(kind === undefined ? {} : { [kind]: units }),
     ...(asked === 'INDEXES'
       ? {
-          Table: { CapacityUnits: usage.units },
+          Table: { CapacityUnits: usage.units, ...(kind === undefined ? {} : { [kind]: usage.units }) },
           ...(total(usage.global) > 0 ? { GlobalSecondaryIndexes: detailed(usage.global) } : {}),
           ...(total(usage.local) > 0 ? { LocalSecondaryIndexes: detailed(usage.local) } : {}),
         }
