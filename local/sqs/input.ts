@@ -1,4 +1,5 @@
-import type { JsonObject, JsonValue } from '../../lambdas/core/json.ts';
+import type { JsonObject } from '../../lambdas/core/json.ts';
+import { isJsonList, isJsonObject } from '../edge/json.ts';
 import { batchError, invalidParameter, invalidValue, missingParameter } from './errors.ts';
 import type { MessageAttribute, MessageAttributes } from './message.ts';
 import type { Queue } from './queue.ts';
@@ -49,7 +50,7 @@ export function textMap(input: JsonObject, name: string): Readonly<Record<string
 export function textList(input: JsonObject, name: string): readonly string[] {
   const value = input[name];
   if (value === undefined || value === null) return [];
-  if (!isList(value)) throw invalidParameter(`${name} must be a list.`);
+  if (!isJsonList(value)) throw invalidParameter(`${name} must be a list.`);
   return value.map((item) => {
     if (typeof item !== 'string') throw invalidParameter(`${name} must hold strings.`);
     return item;
@@ -59,7 +60,7 @@ export function textList(input: JsonObject, name: string): readonly string[] {
 function object(input: JsonObject, name: string): JsonObject {
   const value = input[name];
   if (value === undefined || value === null) return {};
-  if (!isObject(value)) throw invalidParameter(`${name} must be a map.`);
+  if (!isJsonObject(value)) throw invalidParameter(`${name} must be a map.`);
   return value;
 }
 
@@ -76,7 +77,7 @@ export function messageAttributes(input: JsonObject, name: string): MessageAttri
     if (!/^(?!\.)(?!.*\.\.)[\w.-]{1,256}(?<!\.)$/.test(key) || /^(aws|amazon)\./i.test(key)) {
       throw invalidParameter(`Message (user) attribute name '${key}' is not allowed.`);
     }
-    if (!isObject(value)) throw invalidParameter(`Message (user) attribute '${key}' must be a map.`);
+    if (!isJsonObject(value)) throw invalidParameter(`Message (user) attribute '${key}' must be a map.`);
     attributes[key] = messageAttribute(key, value);
   }
   return attributes;
@@ -122,7 +123,7 @@ export function batchEntries(
   input: JsonObject,
 ): readonly { readonly id: string; readonly entry: JsonObject }[] {
   const value = input.Entries;
-  if (value === undefined || value === null || !isList(value) || value.length === 0) {
+  if (value === undefined || value === null || !isJsonList(value) || value.length === 0) {
     throw batchError('EmptyBatchRequest', 'There should be at least one entry in the request.');
   }
   if (value.length > MAX_BATCH_ENTRIES) {
@@ -131,7 +132,7 @@ export function batchEntries(
   }
   const seen = new Set<string>();
   return value.map((entry) => {
-    if (!isObject(entry)) throw invalidParameter('Every entry must be a map.');
+    if (!isJsonObject(entry)) throw invalidParameter('Every entry must be a map.');
     const id = text(entry, 'Id');
     if (!/^[\w-]{1,80}$/.test(id)) {
       const message =
@@ -142,12 +143,4 @@ export function batchEntries(
     seen.add(id);
     return { id, entry };
   });
-}
-
-export function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function isList(value: JsonValue): value is readonly JsonValue[] {
-  return Array.isArray(value);
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../../lambdas/core/clock.ts';
 import type { JsonValue } from '../../lambdas/core/json.ts';
 import { bodyText, type Dispatch, type EdgeResponse, jsonResponse } from '../edge/http.ts';
+import { isJsonObject } from '../edge/json.ts';
 import type { Action } from './action.ts';
 import { changeMessageVisibility } from './actions/change-message-visibility.ts';
 import { changeMessageVisibilityBatch } from './actions/change-message-visibility-batch.ts';
@@ -23,7 +24,6 @@ import { sendMessage } from './actions/send-message.ts';
 import { sendMessageBatch } from './actions/send-message-batch.ts';
 import { setQueueAttributes } from './actions/set-queue-attributes.ts';
 import { SqsError, unsupportedOperation } from './errors.ts';
-import { isObject } from './input.ts';
 import type { SqsStore } from './store.ts';
 
 const ACTIONS: Readonly<Record<string, Action>> = {
@@ -65,7 +65,8 @@ export function createSqsDispatch({
       if (action === undefined)
         throw unsupportedOperation(`The local SQS has no action ${JSON.stringify(name)}.`);
       const input: JsonValue = JSON.parse(bodyText(request) || '{}');
-      if (!isObject(input)) throw new SqsError('SerializationException', 'The body must be a JSON object.');
+      if (!isJsonObject(input))
+        throw new SqsError('SerializationException', 'The body must be a JSON object.');
       const output = await action(
         {
           store,
