@@ -38,7 +38,11 @@ export interface FrameContext {
 export interface Outcome {
   readonly next: string | undefined;
   readonly output: JsonValue;
+  /** The output as JSON text. */
+  readonly text: string;
   readonly assigned: Readonly<Record<string, JsonValue>> | undefined;
+  /** The assigned values as JSON texts. */
+  readonly assignedTexts: Readonly<Record<string, string>> | undefined;
 }
 
 /** Appends an event to the history without moving any path on. */
@@ -154,30 +158,49 @@ export async function evaluate(
   return value;
 }
 
+/** The parts of a state, a catcher or a choice rule that say how it ends. */
+export interface Ending {
+  readonly assign: Assignments | undefined;
+  readonly output: Template | undefined;
+  readonly next: string | undefined;
+}
+
 /** Evaluates Assign and Output with the variables as they were; without Output, `fallback` is the output. */
 export async function conclude(
   context: FrameContext,
-  parts: {
-    readonly assign: Assignments | undefined;
-    readonly output: Template | undefined;
-    readonly next: string | undefined;
-  },
+  ending: Ending,
   bindings: Bindings,
   fallback: JsonValue,
 ): Promise<Outcome> {
+  const subject = context.frame.state;
   let assigned: Record<string, JsonValue> | undefined;
-  if (parts.assign !== undefined) {
+  let assignedTexts: Record<string, string> | undefined;
+  if (ending.assign !== undefined) {
     assigned = {};
-    for (const [name, template] of parts.assign) assigned[name] = await evaluate(context, template, bindings);
+    assignedTexts = {};
+    let bytes = 0;
+    for (const [name, template] of ending.assign) {
+      const value = await evaluate(context, template, bindings);
+      const json = JSON.stringify(value);
+      assigned[name] = value;
+      assignedTexts[name] = json;
+      bytes += Buffer.byteLength(json);
+    }
+    if (bytes > PAYLOAD_BYTES) throw tooLarge(subject);
   }
-  const output = parts.output === undefined ? fallback : await evaluate(context, parts.output, bindings);
-  return { next: parts.next, output, assigned };
+  const output = ending.output === undefined ? fallback : await evaluate(context, ending.output, bindings);
+  const text = JSON.stringify(output);
+  checkSize(text, subject);
+  return { next: ending.next, output, text, assigned, assignedTexts };
 }
 
 /** @throws StateError when a JSON text is larger than the service carries. */
 export function checkSize(text: string, subject: string): void {
-  if (byteLength(text) <= PAYLOAD_BYTES) return;
-  throw new StateError(
+  if (byteLength(text) > PAYLOAD_BYTES) throw tooLarge(subject);
+}
+
+function tooLarge(subject: string): StateError {
+  return new StateError(
     'States.DataLimitExceeded',
     `The state/task '${subject}' returned a result with a size exceeding the maximum number of bytes service limit.`,
   );

@@ -45,8 +45,9 @@ export interface TaskRun {
   /** The arguments, as JSON text. */
   readonly parameters: string;
   readonly token?: string;
+  readonly timeoutSeconds?: number;
   /** Epoch milliseconds. */
-  readonly timeoutAt?: number;
+  timeoutAt?: number;
   readonly heartbeatSeconds?: number;
   heartbeatAt?: number;
   /** True once the service was called and only the callback is awaited. */

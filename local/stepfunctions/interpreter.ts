@@ -1,14 +1,5 @@
 import type { JsonValue } from '../../lambdas/core/json.ts';
-import {
-  append,
-  bindingsOf,
-  checkSize,
-  conclude,
-  emit,
-  type FrameContext,
-  type Outcome,
-  parseJson,
-} from './context.ts';
+import { append, bindingsOf, conclude, emit, type FrameContext, type Outcome, parseJson } from './context.ts';
 import type { State } from './definition/types.ts';
 import { EvaluationError, StateError } from './errors.ts';
 import { clearAttempt, moveFrame } from './execution.ts';
@@ -38,7 +29,8 @@ export async function runFrame(context: FrameContext): Promise<string> {
     if (frame.phase === 'new') enter(context, state);
     const outcome = await runState(context, state, input);
     context.signal.throwIfAborted();
-    const text = leave(context, state, outcome);
+    leave(context, state, outcome);
+    const { text } = outcome;
     if (outcome.next === undefined) {
       clearAttempt(frame);
       frame.phase = 'done';
@@ -62,24 +54,11 @@ function enter(context: FrameContext, state: State): void {
   frame.phase = 'entered';
 }
 
-function leave(context: FrameContext, state: State, outcome: Outcome): string {
-  const text = JSON.stringify(outcome.output);
-  checkSize(text, state.name);
-  const details: Record<string, JsonValue> = { name: state.name, output: text };
-  if (outcome.assigned !== undefined) {
-    const assigned: Record<string, string> = {};
-    let all = '';
-    for (const [name, value] of Object.entries(outcome.assigned)) {
-      const json = JSON.stringify(value);
-      assigned[name] = json;
-      all += json;
-    }
-    checkSize(all, state.name);
-    details.assignedVariables = assigned;
-    Object.assign(context.frame.variables, outcome.assigned);
-  }
+function leave(context: FrameContext, state: State, outcome: Outcome): void {
+  const details: Record<string, JsonValue> = { name: state.name, output: outcome.text };
+  if (outcome.assignedTexts !== undefined) details.assignedVariables = outcome.assignedTexts;
+  Object.assign(context.frame.variables, outcome.assigned);
   emit(context, `${state.type}StateExited`, details);
-  return text;
 }
 
 async function runState(context: FrameContext, state: State, input: JsonValue): Promise<Outcome> {
@@ -89,34 +68,38 @@ async function runState(context: FrameContext, state: State, input: JsonValue): 
       return await runAttempt(context, state, input);
     } catch (error) {
       context.signal.throwIfAborted();
-      const failure = toFailure(context, state, error);
-      if (!('retry' in state)) throw failure;
-      const { frame, machinery } = context;
-      if (state.type !== 'Task') append(context, `${state.type}StateFailed`, frame.lastEvent);
-      if (state.type !== 'Task') frame.lastEvent = frame.trigger = context.execution.history.length;
-      const delay = nextRetry(state.retry, frame, failure, machinery.random);
-      if (delay !== undefined) {
-        clearAttempt(frame);
-        frame.phase = 'retrying';
-        frame.due = machinery.clock.now() + delay;
-        continue;
-      }
-      const catcher = findCatcher(state.catch, failure);
-      if (catcher === undefined) throw failure;
-      return await runCatcher();
-
-      async function runCatcher(): Promise<Outcome> {
-        const caught = errorOutput(failure);
-        if (catcher === undefined) throw failure;
-        const bindings = bindingsOf(context, { input, errorOutput: caught }, state);
-        try {
-          return await conclude(context, catcher, bindings, caught);
-        } catch (nested) {
-          context.signal.throwIfAborted();
-          throw toFailure(context, state, nested);
-        }
-      }
+      const outcome = await recover(context, state, input, toFailure(context, state, error));
+      if (outcome !== 'retry') return outcome;
     }
+  }
+}
+
+/** Retries or catches a failure; throws it when neither applies. */
+async function recover(
+  context: FrameContext,
+  state: State,
+  input: JsonValue,
+  failure: StateError,
+): Promise<Outcome | 'retry'> {
+  if (!('retry' in state)) throw failure;
+  const { frame, machinery } = context;
+  if (state.type !== 'Task') emit(context, `${state.type}StateFailed`);
+  const delay = nextRetry(state.retry, frame, failure, machinery.random);
+  if (delay !== undefined) {
+    clearAttempt(frame);
+    frame.phase = 'retrying';
+    frame.due = machinery.clock.now() + delay;
+    return 'retry';
+  }
+  const catcher = findCatcher(state.catch, failure);
+  if (catcher === undefined) throw failure;
+  const caught = errorOutput(failure);
+  try {
+    const bindings = bindingsOf(context, { input, errorOutput: caught }, state);
+    return await conclude(context, catcher, bindings, caught);
+  } catch (error) {
+    context.signal.throwIfAborted();
+    throw toFailure(context, state, error);
   }
 }
 

@@ -14,8 +14,8 @@ import {
 } from './action.ts';
 
 const MAX_NAME = 80;
-/** Whitespace, brackets, wildcards, special and control characters, and lone surrogates. */
-const FORBIDDEN = /[\s<>{}[\]?*"#%\\^|~`$&,;:/\p{Cc}\p{Cs}]/u;
+/** Whitespace, brackets, wildcards, special and control characters, and all that takes surrogates. */
+const FORBIDDEN = /[\s<>{}[\]?*"#%\\^|~`$&,;:/\p{Cc}\ufffe\uffff\p{Cs}\u{10000}-\u{10ffff}]/u;
 
 /** Starts an execution, or answers for the running one of the same name and input. */
 export function startExecution(deps: ActionDeps, request: JsonObject): JsonObject {

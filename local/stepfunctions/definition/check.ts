@@ -3,8 +3,6 @@ import type { Sequence, State } from './types.ts';
 
 /** Checks what needs the whole definition: targets, reachability, unique names, variable scopes. */
 export function checkDefinition(reader: Reader, root: Sequence): void {
-  // A state that was refused is missing from its sequence, so targets would be reported for nothing.
-  if (reader.faults.length > 0) return;
   checkSequence(reader, root, '$', new Set(), new Set());
 }
 
@@ -15,7 +13,9 @@ function checkSequence(
   names: Set<string>,
   outerVariables: ReadonlySet<string>,
 ): void {
-  if (!sequence.states.has(sequence.startAt)) {
+  // What leads to or from a refused state is not known, so nothing is said about it.
+  const exists = (name: string) => sequence.states.has(name) || reader.refused.has(name);
+  if (!exists(sequence.startAt)) {
     fault(reader, `${path}.StartAt`, `there is no state '${sequence.startAt}'`);
   }
   for (const [name, state] of sequence.states) {
@@ -24,13 +24,13 @@ function checkSequence(
     }
     names.add(name);
     for (const target of targetsOf(state)) {
-      if (!sequence.states.has(target)) {
+      if (!exists(target)) {
         fault(reader, `${path}.States.${name}`, `leads to '${target}', which does not exist in this scope`);
       }
     }
   }
   const reached = reach(sequence);
-  for (const name of sequence.states.keys()) {
+  for (const name of reader.refused.size > 0 ? [] : sequence.states.keys()) {
     if (!reached.has(name)) fault(reader, `${path}.States.${name}`, 'the state is not reachable');
   }
   const own = new Set([...sequence.states.values()].flatMap(variablesOf));

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../../../lambdas/core/json.ts';
+import { parseStrictJson } from '../../../lambdas/core/strict-json.ts';
 import { InvalidDefinitionError } from '../errors.ts';
 import type { ExpressionDeps } from '../expression.ts';
 import { MAX_SECONDS } from '../limits.ts';
@@ -27,7 +28,7 @@ export function loadDefinition(
   input: JsonObject | string,
   deps: ExpressionDeps,
 ): Definition {
-  const reader: Reader = { faults: [], deps, expressions: new Map() };
+  const reader: Reader = { faults: [], deps, expressions: new Map(), refused: new Set() };
   const source = typeof input === 'string' ? parse(reader, input) : input;
   const text = typeof input === 'string' ? input : JSON.stringify(input);
   const definition = source === undefined ? undefined : read(reader, source, text);
@@ -38,17 +39,10 @@ export function loadDefinition(
 }
 
 function parse(reader: Reader, text: string): JsonObject | undefined {
-  try {
-    const value: JsonValue = JSON.parse(text);
-    if (isObject(value)) return value;
-    fault(reader, '$', 'the definition must be a JSON object');
-  } catch (error) {
-    fault(
-      reader,
-      '$',
-      `the definition is not JSON: ${error instanceof Error ? error.message : String(error)}`,
-    );
-  }
+  const parsed = parseStrictJson(text);
+  if (!parsed.ok) fault(reader, parsed.fault.path, `the definition ${parsed.fault.rule}`);
+  else if (isObject(parsed.value)) return parsed.value;
+  else fault(reader, '$', 'the definition must be a JSON object');
   return undefined;
 }
 
@@ -92,12 +86,14 @@ function readStates(
     }
     if (!isObject(value)) {
       fault(reader, at, 'a state must be an object');
+      reader.refused.add(name);
       continue;
     }
     const state = loadState(reader, name, value, at, language, (nested, nestedPath, nestedLanguage, extra) =>
       readNested(reader, nested, nestedPath, nestedLanguage, extra),
     );
-    if (state !== undefined) states.set(name, state);
+    if (state === undefined) reader.refused.add(name);
+    else states.set(name, state);
   }
   return startAt === undefined ? undefined : { startAt, states };
 }

@@ -8,6 +8,8 @@ export interface Reader {
   readonly faults: Fault[];
   readonly deps: ExpressionDeps;
   readonly expressions: Map<string, Expression>;
+  /** Names of states that could not be read at all. */
+  readonly refused: Set<string>;
 }
 
 /** Which of `$states`'s conditional fields a place may read. */

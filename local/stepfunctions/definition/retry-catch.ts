@@ -73,16 +73,15 @@ export function readRetry(reader: Reader, state: JsonObject, path: string): read
 
 export function readCatch(reader: Reader, state: JsonObject, path: string): readonly Catcher[] {
   const items = readList(reader, state.Catch, `${path}.Catch`);
-  return items.map((item, index) => {
+  return items.flatMap((item, index): Catcher[] => {
     const at = `${path}.Catch[${index}]`;
     refuseUnknown(reader, item, CATCH_FIELDS, at, 'a catcher');
     const reads = { errorOutput: true };
-    return {
-      errorEquals: readErrors(reader, item, at, index === items.length - 1),
-      next: readString(reader, item, 'Next', at, true) ?? '',
-      assign: readAssign(reader, item.Assign, `${at}.Assign`, `Catch[${index}]/Assign`, reads),
-      output: readTemplate(reader, item.Output, `${at}.Output`, `Catch[${index}]/Output`, reads),
-    };
+    const errorEquals = readErrors(reader, item, at, index === items.length - 1);
+    const assign = readAssign(reader, item.Assign, `${at}.Assign`, `Catch[${index}]/Assign`, reads);
+    const output = readTemplate(reader, item.Output, `${at}.Output`, `Catch[${index}]/Output`, reads);
+    const next = readString(reader, item, 'Next', at, true);
+    return next === undefined ? [] : [{ errorEquals, next, assign, output }];
   });
 }
 

@@ -6,6 +6,8 @@ import { childSignal } from '../wait.ts';
 /** Runs a nested frame; the interpreter's own loop, handed in. */
 export type RunFrame = (context: FrameContext) => Promise<string>;
 
+const SIBLING_FAILED = new Aborted('a sibling failed');
+
 /** One branch or iteration. */
 export interface Child {
   readonly frame: Frame;
@@ -50,8 +52,13 @@ export async function runChildren(
         if (signal.aborted) return;
         failed = true;
         failure = error;
-        child?.failed?.();
-        controller.abort(new Aborted('a sibling failed'));
+        controller.abort(SIBLING_FAILED);
+        try {
+          child?.failed?.();
+        } catch (reporting) {
+          // The history is full, which ends the execution whatever failed before.
+          failure = reporting;
+        }
       }
     }
   }

@@ -34,7 +34,11 @@ async function invokeByArguments(
   parameters: JsonObject,
   signal: AbortSignal,
 ): Promise<string> {
-  const { FunctionName: name, Payload: payload } = parameters;
+  const { FunctionName: name, Payload: payload, ...others } = parameters;
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) {
+    throw new StateError('States.Runtime', `The field '${unknown}' of lambda:invoke is not supported here.`);
+  }
   if (typeof name !== 'string') {
     throw new StateError('States.Runtime', "'FunctionName' must be a function's name or ARN.");
   }

@@ -25,11 +25,19 @@ export async function runTask(context: FrameContext, state: TaskState, input: Js
   const { frame } = context;
   const run =
     frame.phase === 'started' && frame.task !== undefined
-      ? frame.task
+      ? resume(context, frame.task)
       : await schedule(context, state, input);
   const text = await perform(context, state, run);
   const result = parseJson(text);
   return conclude(context, state, bindingsOf(context, { input, result }, state), result);
+}
+
+/** After a restart the call is made again, so its time starts again; a callback keeps its deadline. */
+function resume({ machinery }: FrameContext, run: TaskRun): TaskRun {
+  if (!run.submitted && run.timeoutSeconds !== undefined) {
+    run.timeoutAt = machinery.clock.now() + run.timeoutSeconds * 1000;
+  }
+  return run;
 }
 
 /** Evaluates the fields, then reports the attempt and its start. */
@@ -54,7 +62,7 @@ async function schedule(context: FrameContext, state: TaskState, input: JsonValu
     parameters: text,
     submitted: false,
     ...(token === undefined ? {} : { token }),
-    ...(timeout === undefined ? {} : { timeoutAt: now + timeout * 1000 }),
+    ...(timeout === undefined ? {} : { timeoutSeconds: timeout, timeoutAt: now + timeout * 1000 }),
     ...(heartbeat === undefined ? {} : { heartbeatSeconds: heartbeat, heartbeatAt: now + heartbeat * 1000 }),
   };
   const limits = {
