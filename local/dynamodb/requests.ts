@@ -10,6 +10,7 @@ import * as query from 'dynalite/validations/query.js';
 import * as scan from 'dynalite/validations/scan.js';
 import * as updateItem from 'dynalite/validations/updateItem.js';
 import { DynamoDbError, unsupported, validationError } from './errors.ts';
+import { requestHash } from './request-hash.ts';
 import type {
   BatchGetItemInput,
   BatchWriteItemInput,
@@ -222,9 +223,11 @@ function refuseUnknownActions(data: object, actions: Readonly<Record<string, Spe
 
 export function parseTransactWriteItems(data: object): TransactWriteItemsInput {
   refuseUnknownActions(data, WRITE_ACTIONS);
+  // Taken of the actions as sent, before the parsed expressions are added to them.
+  const hash = 'ClientRequestToken' in data && 'TransactItems' in data ? requestHash(data.TransactItems) : '';
   const input = parse<TransactWriteItemsInput>(data, { types: TRANSACT_WRITE_TYPES, custom: undefined });
   checkActions(input.TransactItems, WRITE_ACTIONS);
-  return input;
+  return { ...input, requestHash: hash };
 }
 
 export function parseTransactGetItems(data: object): TransactGetItemsInput {

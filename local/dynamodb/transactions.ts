@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { mapPaths, validateKeyPaths } from 'dynalite/db/index.js';
 import { consumed, merged, readUsage, transactionalReadUnits, transactionalWriteUsage } from './capacity.ts';
 import type { CancellationReason } from './errors.ts';
@@ -106,19 +105,6 @@ function planAll(store: Store, targets: readonly Target[], ids: readonly (string
   return changes;
 }
 
-/** JSON with sorted keys, so that two spellings of one request compare equal. */
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_key, inner: unknown) =>
-    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).toSorted(([left], [right]) => (left < right ? -1 : 1)))
-      : inner,
-  );
-}
-
-function hashOf(value: unknown): string {
-  return createHash('sha256').update(canonical(value)).digest('hex');
-}
-
 function mismatch(): DynamoDbError {
   return new DynamoDbError(
     'IdempotentParameterMismatchException',
@@ -184,11 +170,10 @@ export async function transactWriteItems(
   input: TransactWriteItemsInput,
   latency: TransactionLatency,
 ) {
-  const requestHash = input.ClientRequestToken === undefined ? '' : hashOf(input.TransactItems);
   const targets = input.TransactItems.map((action) => target(store, action));
   const ids = targets.map(({ table, at }) => holdId(store, table, at));
   refuseDuplicates(ids);
-  const token = input.ClientRequestToken;
+  const { ClientRequestToken: token, requestHash = '' } = input;
   if (token !== undefined && isRepetition(store, token, requestHash)) {
     return repetitionAnswer(targets, input);
   }

@@ -174,6 +174,8 @@ export interface TransactWriteAction {
 export interface TransactWriteItemsInput {
   TransactItems: TransactWriteAction[];
   ClientRequestToken?: string;
+  /** Put there by the validation when there is a token. */
+  requestHash?: string;
   ReturnConsumedCapacity?: ReturnConsumedCapacity;
 }
 
