@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '../../../lambdas/core/json.ts';
 import { MAX_SECONDS } from '../limits.ts';
 import { isArray, type Template } from '../template.ts';
+import { parseTimestamp } from '../timestamp.ts';
 import { readAssign } from './assign.ts';
 import { readIntegration } from './integration.ts';
 import { fault, isObject, type Reader, readString, readTemplate, refuseUnknown } from './reader.ts';
@@ -96,6 +97,7 @@ export function loadState(
         fault(reader, path, "a Wait state needs exactly one of 'Seconds' and 'Timestamp'");
       }
       checkSeconds(reader, source, 'Seconds', path, 0);
+      checkTimestamp(reader, source, path);
       return { type, ...common, seconds: template('Seconds'), timestamp: template('Timestamp') };
     case 'Choice':
       return {
@@ -243,6 +245,18 @@ function checkSeconds(reader: Reader, source: JsonObject, key: string, path: str
   }
   if (!Number.isInteger(value) || value < min || value > MAX_SECONDS) {
     fault(reader, `${path}.${key}`, `'${key}' must be an integer from ${min} to ${MAX_SECONDS}`);
+  }
+}
+
+function checkTimestamp(reader: Reader, source: JsonObject, path: string): void {
+  const value = source.Timestamp;
+  if (value === undefined || (typeof value === 'string' && value.startsWith('{%'))) return;
+  if (typeof value !== 'string' || parseTimestamp(value) === undefined) {
+    fault(
+      reader,
+      `${path}.Timestamp`,
+      "'Timestamp' must be an ISO 8601 date and time with 'T' and an offset",
+    );
   }
 }
 

@@ -12,10 +12,8 @@ import type { WaitState } from '../definition/types.ts';
 import { EvaluationError } from '../errors.ts';
 import type { Bindings } from '../expression.ts';
 import { MAX_SECONDS } from '../limits.ts';
+import { parseTimestamp } from '../timestamp.ts';
 import { sleepUntil } from '../wait.ts';
-
-const OFFSET_DATE_TIME =
-  /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})$/;
 
 /** Waits for a number of seconds or until a time; a time that has passed ends the wait at once. */
 export async function runWait(context: FrameContext, state: WaitState, input: JsonValue): Promise<Outcome> {
@@ -37,8 +35,8 @@ async function dueTime(context: FrameContext, state: WaitState, bindings: Bindin
   if (state.timestamp === undefined) return now;
   const text = await evaluate(context, state.timestamp, bindings);
   if (typeof text !== 'string') throw typeError(state.timestamp, 'Timestamp', 'string', text);
-  const due = OFFSET_DATE_TIME.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(due)) {
+  const due = parseTimestamp(text);
+  if (due === undefined) {
     throw new EvaluationError(
       `The Timestamp field cannot be parsed as an ISO-8601 extended offset date-time format string: ${text}`,
       'Timestamp',
