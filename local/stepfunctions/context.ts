@@ -1,5 +1,6 @@
 import type { Clock, NewId, Random } from '../../lambdas/core/clock.ts';
 import type { JsonObject, JsonValue } from '../../lambdas/core/json.ts';
+import { isJsonList } from '../edge/json.ts';
 import type { Assignments, Sequence, State } from './definition/types.ts';
 import { EvaluationError, StateError } from './errors.ts';
 import type { Execution, Frame } from './execution.ts';
@@ -7,7 +8,7 @@ import type { Bindings } from './expression.ts';
 import type { EventDetails } from './history.ts';
 import { byteLength, HISTORY_EVENTS, PAYLOAD_BYTES } from './limits.ts';
 import type { TaskServices } from './services/task-services.ts';
-import { evaluateTemplate, isArray, type Template } from './template.ts';
+import { evaluateTemplate, type Template } from './template.ts';
 import type { Tokens } from './tokens.ts';
 
 /** What running an execution draws on. */
@@ -241,7 +242,7 @@ export function typeError(
     template.kind === 'expression'
       ? `The JSONata expression '${template.expression.source}' specified for the field '${field}' returned an unexpected result type.`
       : `The value specified for the field '${field}' has an unexpected type.`;
-  const found = value === null ? 'null' : isArray(value) ? 'array' : typeof value;
+  const found = value === null ? 'null' : isJsonList(value) ? 'array' : typeof value;
   return new EvaluationError(
     `${subject} Expected '${expected}', but was '${found}' for value: ${JSON.stringify(value)}`,
     field,

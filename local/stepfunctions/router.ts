@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../../lambdas/core/json.ts';
+import { isJsonObject } from '../edge/json.ts';
 import type { Action, ActionDeps } from './api/action.ts';
 import { describeExecution } from './api/describe-execution.ts';
 import { getExecutionHistory } from './api/get-execution-history.ts';
@@ -12,7 +13,7 @@ import {
   listStateMachines,
 } from './api/state-machines.ts';
 import { stopExecution } from './api/stop-execution.ts';
-import { isObject } from './definition/reader.ts';
+
 import { ApiError } from './errors.ts';
 
 /** A request of the AWS JSON 1.0 protocol. */
@@ -73,7 +74,7 @@ export function route(deps: ActionDeps, request: ApiRequest): ApiResponse {
 function parseBody(body: string): JsonObject {
   try {
     const value: JsonValue = body === '' ? {} : JSON.parse(body);
-    if (isObject(value)) return value;
+    if (isJsonObject(value)) return value;
   } catch {
     // Answered below, like every other body that is no object.
   }

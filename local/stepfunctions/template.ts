@@ -1,4 +1,5 @@
 import type { JsonValue } from '../../lambdas/core/json.ts';
+import { isJsonList } from '../edge/json.ts';
 import { EvaluationError } from './errors.ts';
 import { type Bindings, type Expression, toJson, UNSUPPORTED } from './expression.ts';
 
@@ -32,7 +33,7 @@ export function compileTemplate(
       : { kind: 'expression', expression, location };
   }
   if (typeof value !== 'object' || value === null) return { kind: 'literal', value };
-  if (isArray(value)) {
+  if (isJsonList(value)) {
     const items = value.map((item, index) => compileTemplate(item, `${location}[${index}]`, compile));
     return items.every((item) => item.kind === 'literal')
       ? { kind: 'literal', value }
@@ -92,9 +93,4 @@ function describe(error: unknown): string {
   if (typeof error !== 'object' || error === null) return String(error);
   const code = 'code' in error && typeof error.code === 'string' ? `${error.code}: ` : '';
   return `${code}${'message' in error ? String(error.message) : 'unknown error'}`;
-}
-
-/** `Array.isArray` that also narrows readonly arrays. */
-export function isArray(value: JsonValue): value is readonly JsonValue[] {
-  return Array.isArray(value);
 }

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject, JsonValue } from '../../lambdas/core/json.ts';
-import { isObject } from '../../local/stepfunctions/definition/reader.ts';
+import { isJsonObject } from '../../local/edge/json.ts';
+
 import { InvalidDefinitionError } from '../../local/stepfunctions/errors.ts';
 import { createVirtualClock } from '../../local/virtual-clock.ts';
 import { createHarness, type FakeLambda, type Harness, thrown } from '../unit/stepfunctions/harness.ts';
@@ -82,7 +83,7 @@ function mockOf(recorded: RecordedCase): FakeLambda {
   const failures = (recorded.expected.events ?? []).filter((event) => event.type === 'TaskFailed');
   return (_payload, call) => {
     const cause = failures[call - 1]?.cause;
-    if (!isObject(cause)) return thrown('NotRecorded');
+    if (!isJsonObject(cause)) return thrown('NotRecorded');
     return {
       functionError: { ...cause, errorType: mock.errorType ?? '', errorMessage: mock.errorMessage ?? '' },
     };

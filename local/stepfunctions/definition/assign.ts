@@ -1,5 +1,6 @@
 import type { JsonValue } from '../../../lambdas/core/json.ts';
-import { fault, isObject, type Reader, type Reads, readTemplate } from './reader.ts';
+import { isJsonObject } from '../../edge/json.ts';
+import { fault, type Reader, type Reads, readTemplate } from './reader.ts';
 import type { Assignments } from './types.ts';
 
 const MAX_NAME_LENGTH = 80;
@@ -14,7 +15,7 @@ export function readAssign(
   reads: Reads = {},
 ): Assignments | undefined {
   if (value === undefined) return undefined;
-  if (!isObject(value)) {
+  if (!isJsonObject(value)) {
     fault(reader, path, "'Assign' must be an object");
     return undefined;
   }

@@ -1,10 +1,11 @@
 import type { JsonObject, JsonValue } from '../../../lambdas/core/json.ts';
+import { isJsonList, isJsonObject } from '../../edge/json.ts';
 import { MAX_SECONDS } from '../limits.ts';
-import { isArray, type Template } from '../template.ts';
+import type { Template } from '../template.ts';
 import { parseTimestamp } from '../timestamp.ts';
 import { readAssign } from './assign.ts';
 import { readIntegration } from './integration.ts';
-import { fault, isObject, type Reader, readString, readTemplate, refuseUnknown } from './reader.ts';
+import { fault, type Reader, readString, readTemplate, refuseUnknown } from './reader.ts';
 import { readCatch, readRetry } from './retry-catch.ts';
 import type { ChoiceRule, MapState, Sequence, State } from './types.ts';
 
@@ -127,7 +128,7 @@ export function loadState(
     }
     case 'Parallel': {
       const list = source.Branches;
-      if (list === undefined || !isArray(list) || list.length === 0) {
+      if (list === undefined || !isJsonList(list) || list.length === 0) {
         fault(reader, `${path}.Branches`, "'Branches' must be a non-empty array");
         return undefined;
       }
@@ -179,13 +180,13 @@ function readTransition(reader: Reader, source: JsonObject, path: string): strin
 
 function readChoices(reader: Reader, source: JsonObject, path: string): readonly ChoiceRule[] {
   const list = source.Choices;
-  if (list === undefined || !isArray(list) || list.length === 0) {
+  if (list === undefined || !isJsonList(list) || list.length === 0) {
     fault(reader, `${path}.Choices`, "'Choices' must be a non-empty array");
     return [];
   }
   return list.flatMap((rule, index): ChoiceRule[] => {
     const at = `${path}.Choices[${index}]`;
-    if (!isObject(rule)) {
+    if (!isJsonObject(rule)) {
       fault(reader, at, 'must be an object');
       return [];
     }
@@ -219,13 +220,13 @@ function readProcessor(
 ): Sequence | undefined {
   const at = `${path}.ItemProcessor`;
   const processor = source.ItemProcessor;
-  if (!isObject(processor)) {
+  if (!isJsonObject(processor)) {
     fault(reader, at, "'ItemProcessor' must be an object");
     return undefined;
   }
   const config = processor.ProcessorConfig;
   if (config !== undefined) {
-    if (!isObject(config)) fault(reader, `${at}.ProcessorConfig`, 'must be an object');
+    if (!isJsonObject(config)) fault(reader, `${at}.ProcessorConfig`, 'must be an object');
     else {
       refuseUnknown(reader, config, PROCESSOR_CONFIG_FIELDS, `${at}.ProcessorConfig`, 'an inline Map');
       if (config.Mode !== undefined && config.Mode !== 'INLINE') {

@@ -1,11 +1,12 @@
 import type { JsonObject, JsonValue } from '../../../lambdas/core/json.ts';
 import { parseStrictJson } from '../../../lambdas/core/strict-json.ts';
+import { isJsonObject } from '../../edge/json.ts';
 import { InvalidDefinitionError } from '../errors.ts';
 import type { ExpressionDeps } from '../expression.ts';
 import { MAX_SECONDS } from '../limits.ts';
 import { checkDefinition } from './check.ts';
 import { loadState } from './load-state.ts';
-import { fault, isObject, type Reader, readNumber, readString, refuseUnknown } from './reader.ts';
+import { fault, type Reader, readNumber, readString, refuseUnknown } from './reader.ts';
 import type { Definition, Sequence, State } from './types.ts';
 
 const MAX_DEFINITION_BYTES = 1_048_576;
@@ -41,7 +42,7 @@ export function loadDefinition(
 function parse(reader: Reader, text: string): JsonObject | undefined {
   const parsed = parseStrictJson(text);
   if (!parsed.ok) fault(reader, parsed.fault.path, `the definition ${parsed.fault.rule}`);
-  else if (isObject(parsed.value)) return parsed.value;
+  else if (isJsonObject(parsed.value)) return parsed.value;
   else fault(reader, '$', 'the definition must be a JSON object');
   return undefined;
 }
@@ -74,7 +75,7 @@ function readStates(
 ): Sequence | undefined {
   const startAt = readString(reader, source, 'StartAt', path, true);
   const list = source.States;
-  if (!isObject(list) || Object.keys(list).length === 0) {
+  if (!isJsonObject(list) || Object.keys(list).length === 0) {
     fault(reader, `${path}.States`, "'States' must be an object with at least one state");
     return undefined;
   }
@@ -84,7 +85,7 @@ function readStates(
     if (name.length > MAX_STATE_NAME) {
       fault(reader, at, `a state's name has at most ${MAX_STATE_NAME} characters`);
     }
-    if (!isObject(value)) {
+    if (!isJsonObject(value)) {
       fault(reader, at, 'a state must be an object');
       reader.refused.add(name);
       continue;
@@ -105,7 +106,7 @@ function readNested(
   language: string,
   extraFields: readonly string[],
 ): Sequence | undefined {
-  if (!isObject(value)) {
+  if (!isJsonObject(value)) {
     fault(reader, path, 'must be an object with StartAt and States');
     return undefined;
   }

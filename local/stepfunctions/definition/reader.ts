@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../../lambdas/core/json.ts';
 import type { Fault } from '../errors.ts';
 import { compileExpression, type Expression, type ExpressionDeps } from '../expression.ts';
-import { compileTemplate, expressionSource, isArray, type Template } from '../template.ts';
+import { compileTemplate, expressionSource, type Template } from '../template.ts';
 
 /** Collects faults and shares compiled expressions while one definition is loaded. */
 export interface Reader {
@@ -38,10 +38,6 @@ const JSONPATH_FIELDS = new Set([
   'ErrorPath',
   'CausePath',
 ]);
-
-export function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !isArray(value);
-}
 
 export function fault(reader: Reader, path: string, message: string): void {
   reader.faults.push({ path, message });

@@ -1,16 +1,9 @@
 import type { JsonObject, JsonValue } from '../../../lambdas/core/json.ts';
+import { isJsonList, isJsonObject } from '../../edge/json.ts';
 import { MAX_SECONDS } from '../limits.ts';
-import { isArray } from '../template.ts';
+
 import { readAssign } from './assign.ts';
-import {
-  fault,
-  isObject,
-  type Reader,
-  readNumber,
-  readString,
-  readTemplate,
-  refuseUnknown,
-} from './reader.ts';
+import { fault, type Reader, readNumber, readString, readTemplate, refuseUnknown } from './reader.ts';
 import type { Catcher, Retrier } from './types.ts';
 
 const RETRY_FIELDS = new Set([
@@ -87,12 +80,12 @@ export function readCatch(reader: Reader, state: JsonObject, path: string): read
 
 function readList(reader: Reader, value: JsonValue | undefined, path: string): readonly JsonObject[] {
   if (value === undefined) return [];
-  if (!isArray(value)) {
+  if (!isJsonList(value)) {
     fault(reader, path, 'must be an array');
     return [];
   }
   return value.flatMap((item, index) => {
-    if (isObject(item)) return [item];
+    if (isJsonObject(item)) return [item];
     fault(reader, `${path}[${index}]`, 'must be an object');
     return [];
   });
@@ -101,7 +94,7 @@ function readList(reader: Reader, value: JsonValue | undefined, path: string): r
 function readErrors(reader: Reader, item: JsonObject, path: string, last: boolean): readonly string[] {
   const at = `${path}.ErrorEquals`;
   const value = item.ErrorEquals;
-  if (value === undefined || !isArray(value) || value.length === 0) {
+  if (value === undefined || !isJsonList(value) || value.length === 0) {
     fault(reader, at, "'ErrorEquals' must be a non-empty array of error names");
     return [];
   }

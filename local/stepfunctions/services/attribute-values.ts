@@ -1,7 +1,7 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { JsonObject, JsonValue } from '../../../lambdas/core/json.ts';
-import { isObject } from '../definition/reader.ts';
-import { isArray } from '../template.ts';
+import { isJsonList, isJsonObject } from '../../edge/json.ts';
+
 import { requireText, unusable } from './parameters.ts';
 
 /** The aws-sdk integrations spell these tags their own way. */
@@ -15,7 +15,7 @@ const SDK_SPELLING: Readonly<Record<string, string>> = {
 
 /** Reads a value in DynamoDB's JSON, in either spelling of the tags; bytes are base64. */
 export function readAttributeValue(value: JsonValue, path: string): AttributeValue {
-  if (!isObject(value)) throw unusable(`The value for the field '${path}' must be an object`);
+  if (!isJsonObject(value)) throw unusable(`The value for the field '${path}' must be an object`);
   const [entry, ...others] = Object.entries(value);
   if (entry === undefined || others.length > 0) {
     throw unusable(`The value for the field '${path}' must have exactly one type tag`);
@@ -41,7 +41,7 @@ export function readAttributeValue(value: JsonValue, path: string): AttributeVal
     case 'L':
       return { L: readList(content, at, readAttributeValue) };
     case 'M':
-      if (!isObject(content)) throw unusable(`The value for the field '${at}' must be an object`);
+      if (!isJsonObject(content)) throw unusable(`The value for the field '${at}' must be an object`);
       return {
         M: Object.fromEntries(
           Object.entries(content).map(([name, item]) => [name, readAttributeValue(item, `${at}.${name}`)]),
@@ -60,7 +60,7 @@ export function readAttributeValue(value: JsonValue, path: string): AttributeVal
 }
 
 function readList<T>(value: JsonValue, path: string, read: (item: JsonValue, itemPath: string) => T): T[] {
-  if (!isArray(value)) throw unusable(`The value for the field '${path}' must be an array`);
+  if (!isJsonList(value)) throw unusable(`The value for the field '${path}' must be an array`);
   return value.map((item, index) => read(item, `${path}[${index}]`));
 }
 

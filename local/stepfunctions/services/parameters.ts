@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../../lambdas/core/json.ts';
-import { isObject } from '../definition/reader.ts';
+import { isJsonList, isJsonObject } from '../../edge/json.ts';
+
 import { StateError } from '../errors.ts';
-import { isArray } from '../template.ts';
 
 /** Reads the parameters of one call; refuses those it was not asked for. */
 export interface Parameters {
@@ -19,7 +19,7 @@ export interface Parameters {
 
 /** @throws StateError `States.Runtime`, as the service does for parameters that it can't pass on */
 export function readParameters(value: JsonValue, path = '$'): Parameters {
-  if (!isObject(value)) throw unusable(`The value for the field '${path}' must be an object`);
+  if (!isJsonObject(value)) throw unusable(`The value for the field '${path}' must be an object`);
   const object: JsonObject = value;
   const read = new Set<string>();
 
@@ -46,11 +46,11 @@ export function readParameters(value: JsonValue, path = '$'): Parameters {
       return found === undefined || found === null ? undefined : readMember(found, `${path}.${key}`);
     },
     list: (key, readItem) =>
-      typed(key, 'an array', (found) => (isArray(found) ? found : undefined))?.map((item, index) =>
+      typed(key, 'an array', (found) => (isJsonList(found) ? found : undefined))?.map((item, index) =>
         readItem(item, `${path}.${key}[${index}]`),
       ),
     record: (key, readItem) => {
-      const found = typed(key, 'an object', (candidate) => (isObject(candidate) ? candidate : undefined));
+      const found = typed(key, 'an object', (candidate) => (isJsonObject(candidate) ? candidate : undefined));
       if (found === undefined) return undefined;
       return Object.fromEntries(
         Object.entries(found).map(([name, item]) => [name, readItem(item, `${path}.${key}.${name}`)]),

@@ -1,4 +1,5 @@
 import type { JsonValue } from '../../../lambdas/core/json.ts';
+import { isJsonList } from '../../edge/json.ts';
 import {
   append,
   bindingsOf,
@@ -16,7 +17,7 @@ import { EvaluationError } from '../errors.ts';
 import { type Frame, newFrame } from '../execution.ts';
 import type { Bindings } from '../expression.ts';
 import { INLINE_MAP_CONCURRENCY, MAX_SECONDS } from '../limits.ts';
-import { isArray } from '../template.ts';
+
 import { type Child, type RunFrame, runChildren } from './children.ts';
 
 /** Runs the processor once an item, inline; the result is the array of the outputs, in the items' order. */
@@ -117,14 +118,14 @@ async function itemsOf(
   const kept = context.frame.items;
   if (kept !== undefined) {
     const items = parseJson(kept);
-    return isArray(items) ? items : [];
+    return isJsonList(items) ? items : [];
   }
   if (state.items === undefined) {
-    if (isArray(input)) return input;
+    if (isJsonList(input)) return input;
     throw new EvaluationError(`Map state input must be an array but was: ${JSON.stringify(input)}`);
   }
   const items = await evaluate(context, state.items, bindings);
-  if (!isArray(items)) throw typeError(state.items, 'Items', 'array', items);
+  if (!isJsonList(items)) throw typeError(state.items, 'Items', 'array', items);
   return items;
 }
 

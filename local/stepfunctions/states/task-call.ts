@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '../../../lambdas/core/json.ts';
+import { isJsonObject } from '../../edge/json.ts';
 import { type Machinery, parseJson } from '../context.ts';
-import { isObject } from '../definition/reader.ts';
+
 import type { TaskState } from '../definition/types.ts';
 import { StateError } from '../errors.ts';
 import type { TaskRun } from '../execution.ts';
@@ -19,7 +20,7 @@ export async function callTask(
     return JSON.stringify((await invoke(machinery, integration.arn, run.parameters, signal)).payload);
   }
   const parameters = parseJson(run.parameters);
-  if (!isObject(parameters)) {
+  if (!isJsonObject(parameters)) {
     throw new StateError('States.Runtime', `The Arguments of the state '${state.name}' must be an object.`);
   }
   if (integration.resourceType === 'lambda') return invokeByArguments(machinery, parameters, signal);
