@@ -126,7 +126,8 @@ export class ChangeStream {
     this.#trim(now);
     const next = after === undefined ? 1 : countOf(after) + 1;
     const start = Math.max(0, next - this.#first);
-    const records = this.#records.slice(start, start + limit).map(({ record }) => record);
+    // Copies: what a reader does with an image must not reach the table.
+    const records = this.#records.slice(start, start + limit).map(({ record }) => structuredClone(record));
     return {
       records,
       lastSequenceNumber: records.at(-1)?.dynamodb.SequenceNumber ?? after,

@@ -5,13 +5,13 @@ import type { EdgeServer } from '../edge/http-server.ts';
 import { listenOnLoopback } from '../edge/http-server.ts';
 import type { StreamRead } from './change-stream.ts';
 import { DynamoDbError, validationError } from './errors.ts';
+import type { Latency } from './holds.ts';
 import { Journal } from './journal.ts';
 import { query, scan } from './queries.ts';
 import { batchGetItem, getItem } from './reads.ts';
 import * as parse from './requests.ts';
 import { Store } from './store.ts';
 import * as tables from './tables.ts';
-import type { TransactionLatency } from './transactions.ts';
 import { transactGetItems, transactWriteItems } from './transactions.ts';
 import { batchWriteItem, deleteItem, putItem, updateItem } from './writes.ts';
 
@@ -29,11 +29,8 @@ export interface DynamoDbOptions {
   readonly accountId?: string;
   /** Directory that keeps the store across restarts, created when missing. @default memory only */
   readonly dataDir?: string;
-  /**
-   * Milliseconds for which a transaction holds its items, asked once for each one. While it does, other
-   * writes to those items conflict as they do at the service. @default 0: transactions never overlap
-   */
-  readonly transactionLatency?: TransactionLatency;
+  /** How long writes take, so that they overlap and conflict. @default nothing takes any time */
+  readonly latency?: Latency;
   /** Most records kept for each table's stream; the oldest go first. @default 100000 */
   readonly maxStreamRecords?: number;
 }
@@ -74,7 +71,7 @@ export interface DynamoDb {
   close(): Promise<void>;
 }
 
-type Operation = (store: Store, data: object, latency: TransactionLatency) => object | Promise<object>;
+type Operation = (store: Store, data: object) => object | Promise<object>;
 
 const OPERATIONS: Readonly<Record<string, Operation>> = {
   BatchGetItem: (store, data) => batchGetItem(store, parse.parseBatchGetItem(data)),
@@ -93,8 +90,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   Query: (store, data) => query(store, parse.parseQuery(data)),
   Scan: (store, data) => scan(store, parse.parseScan(data)),
   TransactGetItems: (store, data) => transactGetItems(store, parse.parseTransactGetItems(data)),
-  TransactWriteItems: (store, data, latency) =>
-    transactWriteItems(store, parse.parseTransactWriteItems(data), latency),
+  TransactWriteItems: (store, data) => transactWriteItems(store, parse.parseTransactWriteItems(data)),
   UpdateContinuousBackups: (store, data) =>
     tables.updateContinuousBackups(store, parse.parseUpdateContinuousBackups(data)),
   UpdateItem: (store, data) => updateItem(store, parse.parseUpdateItem(data)),
@@ -143,7 +139,7 @@ function parseBody(body: string): object {
 
 /** Creates an embedded DynamoDB; with `dataDir`, with the tables and items it held before. */
 export function createDynamoDb(options: DynamoDbOptions): DynamoDb {
-  const { clock, newId, transactionLatency = () => 0 } = options;
+  const { clock, newId } = options;
   const journal = options.dataDir === undefined ? undefined : new Journal(options.dataDir);
   const store = new Store({
     clock,
@@ -152,6 +148,7 @@ export function createDynamoDb(options: DynamoDbOptions): DynamoDb {
     accountId: options.accountId ?? '000000000000',
     maxStreamRecords: options.maxStreamRecords ?? DEFAULT_STREAM_RECORDS,
     journal,
+    latency: options.latency ?? {},
   });
   const servers = new Set<EdgeServer>();
 
@@ -162,7 +159,7 @@ export function createDynamoDb(options: DynamoDbOptions): DynamoDb {
   const dynamoDb: DynamoDb = {
     async handle({ target, body }) {
       try {
-        return respond(200, await operationOf(target)(store, parseBody(body), transactionLatency));
+        return respond(200, await operationOf(target)(store, parseBody(body)));
       } catch (error) {
         if (error instanceof DynamoDbError) {
           return respond(400, error.body());

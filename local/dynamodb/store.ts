@@ -2,6 +2,8 @@ import type { Clock, NewId } from '../../lambdas/core/clock.ts';
 import { attributeOf } from './attribute-values.ts';
 import { ChangeStream, isChange } from './change-stream.ts';
 import { tableNotFound } from './errors.ts';
+import type { Latency } from './holds.ts';
+import { Holds } from './holds.ts';
 import type { Journal, JournalChange, JournalLine, TokenRecord } from './journal.ts';
 import type { TableDefinition } from './table.ts';
 import { Table } from './table.ts';
@@ -19,6 +21,7 @@ export interface StoreOptions {
   readonly accountId: string;
   readonly maxStreamRecords: number;
   readonly journal: Journal | undefined;
+  readonly latency: Latency;
 }
 
 /** A change that has passed every check: from `old` to `next`, undefined meaning no item. */
@@ -32,8 +35,8 @@ export interface Change {
 export class Store {
   readonly options: StoreOptions;
   readonly tables = new Map<string, Table>();
-  /** The items that transactions hold while they are under way, by `holdId`. */
-  readonly held = new Set<string>();
+  /** The items that are being written, by `holdId`. */
+  readonly holds: Holds;
   /** Client tokens of transactions under way. */
   readonly pendingTokens = new Map<string, string>();
   readonly #tokens = new Map<string, TokenRecord>();
@@ -41,6 +44,7 @@ export class Store {
 
   constructor(options: StoreOptions) {
     this.options = options;
+    this.holds = new Holds(options.clock);
     const { journal } = options;
     if (journal !== undefined) {
       for (const line of journal.read()) {
@@ -83,6 +87,12 @@ export class Store {
   commit(changes: readonly Change[], options: { token?: TokenRecord; expired?: boolean } = {}): void {
     const { clock, newId, journal } = this.options;
     const at = clock.now();
+    for (const { table } of changes) {
+      // A table may be deleted while a transaction on it is under way.
+      if (this.tables.get(table.name) !== table) {
+        throw tableNotFound(table.name, false);
+      }
+    }
     const lines = changes
       .filter(({ old, next }) => isChange(old, next))
       .map(({ table, old, next }): JournalChange => {
@@ -139,7 +149,7 @@ export class Store {
         const value = attributeOf(item, name);
         const due = value !== undefined && 'N' in value ? Number(value.N) : undefined;
         const expired = due !== undefined && due <= seconds && due > seconds - TTL_HORIZON_SECONDS;
-        if (expired && !this.held.has(this.holdId(table, item))) {
+        if (expired && !this.holds.inProgress(this.holdId(table, item))) {
           changes.push({ table, old: item, next: undefined });
         }
       }

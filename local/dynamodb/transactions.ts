@@ -17,9 +17,6 @@ import { checkKey, planCheck, planDelete, planPut, planUpdate } from './writes.t
 
 const MAX_TRANSACTION_BYTES = 4 * 1024 * 1024;
 
-/** Milliseconds for which a transaction holds its items, asked once for each transaction. */
-export type TransactionLatency = () => number;
-
 interface Target {
   readonly table: Table;
   /** An item or key that names the place. */
@@ -89,7 +86,7 @@ function planAll(store: Store, targets: readonly Target[], ids: readonly (string
   const changes: Change[] = [];
   const reasons = targets.map((each, index) => {
     const id = ids[index];
-    if (id !== undefined && store.held.has(id)) {
+    if (id !== undefined && store.holds.inProgress(id)) {
       return CONFLICT;
     }
     try {
@@ -162,14 +159,10 @@ function refuseOversize(changes: readonly Change[]): void {
 /**
  * All actions or none. Every condition is checked before anything is written, and all items are taken in
  * one step (so there is no order in which two transactions could block each other): an item that another
- * transaction holds cancels this one at once, as the service does. While `latency` says so, the items stay
+ * transaction holds cancels this one at once, as the service does. While the latency lasts, the items stay
  * held: lone writes to them and other transactions on them are refused, reads see the state before.
  */
-export async function transactWriteItems(
-  store: Store,
-  input: TransactWriteItemsInput,
-  latency: TransactionLatency,
-) {
+export async function transactWriteItems(store: Store, input: TransactWriteItemsInput) {
   const targets = input.TransactItems.map((action) => target(store, action));
   const ids = targets.map(({ table, at }) => holdId(store, table, at));
   refuseDuplicates(ids);
@@ -179,21 +172,17 @@ export async function transactWriteItems(
   }
   const changes = planAll(store, targets, ids);
   refuseOversize(changes);
-  const milliseconds = latency();
+  const milliseconds = store.options.latency.transaction?.() ?? 0;
   if (milliseconds > 0) {
-    const held = ids.filter((id) => id !== undefined);
-    for (const id of held) {
-      store.held.add(id);
-    }
     if (token !== undefined) {
       store.pendingTokens.set(token, requestHash);
     }
     try {
-      await store.options.clock.sleep(milliseconds);
+      await store.holds.transaction(
+        ids.filter((id) => id !== undefined),
+        milliseconds,
+      );
     } finally {
-      for (const id of held) {
-        store.held.delete(id);
-      }
       if (token !== undefined) {
         store.pendingTokens.delete(token);
       }
@@ -221,7 +210,7 @@ export function transactGetItems(store: Store, input: TransactGetItemsInput) {
   const items: (Item | undefined)[] = [];
   const reasons = reads.map(({ table, action }, index) => {
     const id = ids[index];
-    if (id !== undefined && store.held.has(id)) {
+    if (id !== undefined && store.holds.inProgress(id)) {
       return CONFLICT;
     }
     try {

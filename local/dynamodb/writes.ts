@@ -148,34 +148,41 @@ export function planUpdate(table: Table, action: UpdateAction): Change {
   return { table, old, next };
 }
 
-/** A lone write meets a transaction in progress: the service refuses it rather than let it wait. */
-function refuseHeld(store: Store, table: Table, item: Item): void {
-  if (store.held.has(store.holdId(table, item))) {
+/**
+ * Carries out a lone write. An item that a transaction holds is refused with TransactionConflictException, as
+ * the service does it, rather than made to wait. The plan is made when the write takes effect.
+ */
+async function writeAlone(store: Store, table: Table, at: Item, plan: () => Change): Promise<Change> {
+  const id = store.holdId(table, at);
+  if (store.holds.inTransaction(id)) {
     throw transactionConflict();
   }
+  const milliseconds = store.options.latency.write?.() ?? 0;
+  if (milliseconds > 0) {
+    await store.holds.write(id, milliseconds);
+  }
+  const change = plan();
+  store.commit([change]);
+  return change;
 }
 
-export function putItem(store: Store, input: PutItemInput) {
+export async function putItem(store: Store, input: PutItemInput) {
   const table = store.table(input.TableName);
   assertValid(validateItem(input.Item, table.definition));
-  refuseHeld(store, table, input.Item);
-  const change = planPut(table, input);
-  store.commit([change]);
+  const change = await writeAlone(store, table, input.Item, () => planPut(table, input));
   return {
     Attributes: input.ReturnValues === 'ALL_OLD' ? change.old : undefined,
     ConsumedCapacity: consumed(writeUsage(change), input.ReturnConsumedCapacity),
   };
 }
 
-export function deleteItem(store: Store, input: DeleteItemInput) {
+export async function deleteItem(store: Store, input: DeleteItemInput) {
   if (input.ReturnValues !== undefined && input.ReturnValues !== 'NONE' && input.ReturnValues !== 'ALL_OLD') {
     throw validationError('ReturnValues can only be ALL_OLD or NONE');
   }
   const table = store.table(input.TableName);
   checkKey(table, input.Key);
-  refuseHeld(store, table, input.Key);
-  const change = planDelete(table, input);
-  store.commit([change]);
+  const change = await writeAlone(store, table, input.Key, () => planDelete(table, input));
   return {
     Attributes: input.ReturnValues === 'ALL_OLD' ? change.old : undefined,
     ConsumedCapacity: consumed(writeUsage(change), input.ReturnConsumedCapacity),
@@ -202,12 +209,10 @@ function nonEmpty(item: Item): Item | undefined {
   return Object.keys(item).length === 0 ? undefined : item;
 }
 
-export function updateItem(store: Store, input: UpdateItemInput) {
+export async function updateItem(store: Store, input: UpdateItemInput) {
   const table = store.table(input.TableName);
   checkKey(table, input.Key);
-  refuseHeld(store, table, input.Key);
-  const change = planUpdate(table, input);
-  store.commit([change]);
+  const change = await writeAlone(store, table, input.Key, () => planUpdate(table, input));
   return {
     Attributes: updatedAttributes(input, change),
     ConsumedCapacity: consumed(writeUsage(change), input.ReturnConsumedCapacity),
@@ -229,7 +234,7 @@ export function batchWriteItem(store: Store, input: BatchWriteItemInput) {
       if (seen.has(id)) {
         throw validationError('Provided list of item keys contains duplicates');
       }
-      if (store.held.has(id)) {
+      if (store.holds.inTransaction(id)) {
         throw transactionConflict();
       }
       seen.add(id);

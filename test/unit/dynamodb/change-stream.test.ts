@@ -1,6 +1,6 @@
 import { DeleteItemCommand, TransactWriteItemsCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createSubject, createTable, key, put, type Subject, TABLE } from './harness.ts';
+import { createSubject, createTable, key, put, type Subject, stored, TABLE } from './harness.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -93,6 +93,13 @@ describe('the change stream', () => {
     const numbers = [...first.records, ...second.records].map((record) => record.dynamodb.SequenceNumber);
     expect(numbers.toSorted()).toEqual(numbers);
     expect(new Set(numbers).size).toBe(3);
+  });
+
+  it('hands out copies', async () => {
+    await put(subject, { ...key('a'), n: { N: '1' } });
+    Object.assign(read().records[0]?.dynamodb.NewImage ?? {}, { n: { N: '2' } });
+    expect(read().records[0]?.dynamodb.NewImage).toEqual({ ...key('a'), n: { N: '1' } });
+    expect(await stored(subject, key('a'))).toEqual({ ...key('a'), n: { N: '1' } });
   });
 
   it('tells listeners of every commit once, until they stop listening', async () => {

@@ -1,4 +1,5 @@
 import {
+  DeleteTableCommand,
   PutItemCommand,
   TransactGetItemsCommand,
   TransactionCanceledException,
@@ -26,7 +27,7 @@ describe('a transaction that takes time', () => {
   let subject: Subject;
 
   beforeEach(async () => {
-    subject = createSubject({ transactionLatency: () => LATENCY_MS });
+    subject = createSubject({ latency: { transaction: () => LATENCY_MS } });
     await createTable(subject);
   });
 
@@ -126,6 +127,56 @@ describe('a transaction that takes time', () => {
     await first.done;
     const { records } = subject.dynamoDb.readStream({ tableName: TABLE });
     expect(records.map((record) => record.dynamodb.Keys.PK)).toEqual([{ S: 'a' }, { S: 'b' }]);
+  });
+});
+
+describe('a lone write that takes time', () => {
+  let subject: Subject;
+
+  beforeEach(async () => {
+    subject = createSubject({ latency: { write: () => LATENCY_MS } });
+    await createTable(subject);
+  });
+
+  async function start(value: string) {
+    const done = subject.client.send(
+      new PutItemCommand({ TableName: TABLE, Item: { ...key('a'), value: { S: value } } }),
+    );
+    await settle(() => 0);
+    return done;
+  }
+
+  it('cancels a transaction on its item', async () => {
+    const done = start('lone');
+    await settle(() => 0);
+    await expect(subject.client.send(transaction(['b', 'a'], 'transaction'))).rejects.toMatchObject({
+      CancellationReasons: [{ Code: 'None' }, { Code: 'TransactionConflict' }],
+    });
+    subject.clock.moveTo(subject.clock.now() + LATENCY_MS);
+    await done;
+    await subject.client.send(transaction(['b', 'a'], 'transaction'));
+    expect(await stored(subject, key('a'))).toMatchObject({ value: { S: 'transaction' } });
+  });
+
+  it('lets other lone writes follow, each in its turn', async () => {
+    const both = Promise.all([start('first'), start('second')]);
+    await settle(() => 0);
+    subject.clock.moveTo(subject.clock.now() + LATENCY_MS);
+    await both;
+    expect(await stored(subject, key('a'))).toMatchObject({ value: { S: 'second' } });
+    expect(subject.dynamoDb.readStream({ tableName: TABLE }).records).toHaveLength(2);
+  });
+});
+
+describe('a table', () => {
+  it('that is deleted under a transaction makes it fail', async () => {
+    const subject = createSubject({ latency: { transaction: () => LATENCY_MS } });
+    await createTable(subject);
+    const done = subject.client.send(transaction(['a'], 'late'));
+    await settle(() => 0);
+    await subject.client.send(new DeleteTableCommand({ TableName: TABLE }));
+    subject.clock.moveTo(subject.clock.now() + LATENCY_MS);
+    await expect(done).rejects.toMatchObject({ name: 'ResourceNotFoundException' });
   });
 });
 
