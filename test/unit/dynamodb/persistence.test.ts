@@ -101,6 +101,27 @@ describe('a data directory', () => {
     await dying.dynamoDb.close();
   });
 
+  it('says which line it cannot read', async () => {
+    const subject = open();
+    await createTable(subject);
+    await subject.dynamoDb.close();
+    appendFileSync(join(dataDir, 'dynamodb.ndjson'), 'not json\n');
+    expect(open).toThrow(/dynamodb\.ndjson: line 2 can't be read/);
+  });
+
+  it('keeps items larger than what is read at once, in any script', async () => {
+    const first = open();
+    await createTable(first);
+    const text = { S: 'ä🎉漢'.repeat(30_000) };
+    for (const partition of ['a', 'b', 'c', 'd', 'e']) {
+      await put(first, { ...key(partition), text });
+    }
+    await first.dynamoDb.close();
+    const second = open();
+    expect(await stored(second, key('e'))).toEqual({ ...key('e'), text });
+    await second.dynamoDb.close();
+  });
+
   it('goes on with the stream where it stopped', async () => {
     const first = open();
     await createTable(first);
