@@ -35,14 +35,14 @@ export interface DynamoDbOptions {
   readonly maxStreamRecords?: number;
 }
 
-export interface DynamoDbRequest {
+interface DynamoDbRequest {
   /** The `X-Amz-Target` header, e.g. `DynamoDB_20120810.GetItem`. */
   readonly target: string;
   /** The JSON text of the request. */
   readonly body: string;
 }
 
-export interface ReadStreamOptions {
+interface ReadStreamOptions {
   readonly tableName: string;
   /** The last number already seen. @default the oldest record kept */
   readonly afterSequenceNumber?: string | undefined;

@@ -78,6 +78,9 @@ function refuseUnknown(data: object, types: TypeTable, where: string): void {
     if (value === null || value === undefined) {
       continue;
     }
+    if (name === 'ReturnItemCollectionMetrics' && value !== 'NONE') {
+      throw unsupported(`The parameter ${where}${name}`, 'leave it out');
+    }
     const replacement = LEGACY[name];
     if (replacement !== undefined) {
       throw unsupported(`The legacy parameter ${where}${name}`, `use ${replacement}`);
@@ -93,7 +96,7 @@ function nameOf(type: string): string {
 }
 
 /** Turns an error that dynalite returned or threw into one of ours; anything else is a bug and stays. */
-export function translated(error: unknown): unknown {
+function translated(error: unknown): unknown {
   if (error instanceof DynamoDbError || !(error instanceof Error) || !('body' in error)) {
     return error;
   }

@@ -22,7 +22,7 @@ export type Path = (string | number)[];
 /** An operand of a condition: a path, a literal or `size(path)`. */
 export type Operand = Path | FunctionCall | AttributeValue;
 
-export interface FunctionCall {
+interface FunctionCall {
   type: 'function';
   name: string;
   args: Operand[];
@@ -50,7 +50,7 @@ export type UpdateSection =
   | { type: 'remove'; path: Path }
   | { type: 'add' | 'delete'; path: Path; val: AttributeValue };
 
-export interface ParsedUpdate {
+interface ParsedUpdate {
   sections: UpdateSection[];
   paths: Path[];
   nestedPaths: Record<string, boolean>;
@@ -62,7 +62,7 @@ export interface ParsedCondition {
   pathHeads: Record<string, boolean>;
 }
 
-export interface ParsedProjection {
+interface ParsedProjection {
   paths: Path[];
   nestedPaths: Record<string, boolean>;
 }
@@ -99,7 +99,7 @@ export interface UpdateAction extends Conditional {
   _updates?: ParsedUpdate;
 }
 
-export type ReturnValues = 'NONE' | 'ALL_OLD' | 'ALL_NEW' | 'UPDATED_OLD' | 'UPDATED_NEW';
+type ReturnValues = 'NONE' | 'ALL_OLD' | 'ALL_NEW' | 'UPDATED_OLD' | 'UPDATED_NEW';
 
 interface SingleWrite {
   ReturnValues?: ReturnValues;

@@ -239,6 +239,13 @@ describe('what the embedded DynamoDB leaves out', () => {
     });
   });
 
+  it('refuses item collection metrics', async () => {
+    const write = subject.client.send(
+      new PutItemCommand({ TableName: TABLE, Item: key('a'), ReturnItemCollectionMetrics: 'SIZE' }),
+    );
+    await expect(write).rejects.toThrow('ReturnItemCollectionMetrics is not supported');
+  });
+
   it('refuses legacy parameters and names the expression to use', async () => {
     const get = subject.client.send(
       new GetItemCommand({ TableName: TABLE, Key: key('a'), AttributesToGet: ['PK'] }),
