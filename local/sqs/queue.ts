@@ -54,6 +54,8 @@ export class Queue {
   readonly #buffer: MessageBuffer;
   #sequence: number;
   #receives: number;
+  /** Stored messages that were received at least once: no fewer than are in flight. */
+  #everReceived = 0;
 
   constructor(arn: string, snapshot: QueueSnapshot) {
     this.name = snapshot.name;
@@ -137,13 +139,14 @@ export class Queue {
         taken.push(message);
       }
     }
-    const mayBeFull = this.#messages.size > MAX_IN_FLIGHT && taken.length > 0;
+    const mayBeFull = this.#everReceived + taken.length > MAX_IN_FLIGHT && taken.length > 0;
     if (mayBeFull && this.counts(now).inFlight + taken.length > MAX_IN_FLIGHT) {
       for (const message of taken) this.#buffer.rescheduled(message);
       throw overLimit(`${this.name} has ${MAX_IN_FLIGHT} messages in flight, the most it may have.`);
     }
     for (const message of taken) {
       this.#receives += 1;
+      if (message.receivedAt === undefined) this.#everReceived += 1;
       message.receiveCount += 1;
       message.firstReceivedAt ??= now;
       message.receivedAt = now;
@@ -249,11 +252,13 @@ export class Queue {
 
   #store(message: StoredMessage): void {
     this.#messages.set(message.id, message);
+    if (message.receivedAt !== undefined) this.#everReceived += 1;
     this.#buffer.add(message);
   }
 
   #drop(message: StoredMessage): void {
     this.#messages.delete(message.id);
+    if (message.receivedAt !== undefined) this.#everReceived -= 1;
     this.#buffer.remove(message);
   }
 
