@@ -1,6 +1,8 @@
 import type { Clock, NewId, Random } from '../../lambdas/core/clock.ts';
 import type { JsonObject } from '../../lambdas/core/json.ts';
+import { LOCAL_ACCOUNT, LOCAL_REGION } from '../edge/client-config.ts';
 import { bodyText, type Dispatch } from '../edge/http.ts';
+import { type EdgeServer, listenOnLoopback } from '../edge/http-server.ts';
 import type { ActionDeps } from './api/action.ts';
 import type { Machinery } from './context.ts';
 import { loadDefinition } from './definition/load.ts';
@@ -53,6 +55,8 @@ export interface StepFunctions {
   handle(request: ApiRequest): Promise<ApiResponse>;
   /** The same for the local edge, in process or behind a loopback listener. */
   readonly dispatch: Dispatch;
+  /** Serves the API on 127.0.0.1. @throws when the port (0 by default: any free one) is taken */
+  listen(options?: { readonly port?: number }): Promise<EdgeServer>;
   /** Resolves when the execution has ended; at once when it is unknown or not running. */
   settled(executionArn: string): Promise<void>;
   /** The events of an execution, for tools in the same process; undefined when it is unknown. */
@@ -72,7 +76,7 @@ export interface StepFunctions {
 
 /** Creates an embedded Step Functions that runs JSONata state machines. */
 export function createStepFunctions(deps: StepFunctionsDeps): StepFunctions {
-  const { clock, random, newId, services, region = 'us-east-1', accountId = '000000000000' } = deps;
+  const { clock, random, newId, services, region = LOCAL_REGION, accountId = LOCAL_ACCOUNT } = deps;
   const store = createStore();
   const machinery: Machinery = {
     clock,
@@ -94,6 +98,9 @@ export function createStepFunctions(deps: StepFunctionsDeps): StepFunctions {
   };
   const compile = (name: string, definition: JsonObject | string) =>
     loadDefinition(name, definition, { clock, random, newId });
+
+  const dispatch: Dispatch = async (request) =>
+    route(actionDeps, { target: request.headers['x-amz-target'], body: bodyText(request) });
 
   function replaceDefinition(machine: Machine, definition: JsonObject | string): void {
     const revision: Revision = { id: newId(), definition: compile(machine.name, definition) };
@@ -131,8 +138,8 @@ export function createStepFunctions(deps: StepFunctionsDeps): StepFunctions {
       replaceDefinition(machine, definition);
     },
     handle: async (request) => route(actionDeps, request),
-    dispatch: async (request) =>
-      route(actionDeps, { target: request.headers['x-amz-target'], body: bodyText(request) }),
+    dispatch,
+    listen: (options) => listenOnLoopback(dispatch, options),
     settled: (arn) => runner.settled(arn),
     history: (arn) => store.executions.get(arn)?.history,
     billedTransitions(arn) {

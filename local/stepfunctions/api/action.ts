@@ -72,11 +72,9 @@ export function pageSize(request: JsonObject): number {
 export function readPageToken(request: JsonObject): number | undefined {
   const token = optionalString(request, 'nextToken');
   if (token === undefined) return undefined;
-  const position = Number(Buffer.from(token, 'base64url').toString());
-  if (token === '' || !Number.isSafeInteger(position)) {
-    throw new ApiError('InvalidToken', "Invalid Token: 'Invalid token'");
-  }
-  return position;
+  const text = Buffer.from(token, 'base64url').toString();
+  if (!/^\d{1,15}$/.test(text)) throw new ApiError('InvalidToken', "Invalid Token: 'Invalid token'");
+  return Number(text);
 }
 
 export function pageToken(position: number): string {
