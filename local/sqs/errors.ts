@@ -42,6 +42,8 @@ export const receiptHandleInvalid = (handle: string) =>
   new SqsError(
     'ReceiptHandleIsInvalid',
     `The input receipt handle "${handle}" is not a valid receipt handle.`,
+    'ReceiptHandleIsInvalid',
+    404,
   );
 
 export const messageNotInflight = () =>
@@ -67,13 +69,14 @@ export const batchError = (
 export const invalidContents = () =>
   new SqsError('InvalidMessageContents', 'The message contains characters outside the allowed set.');
 
-export const overLimit = (message: string) => new SqsError('OverLimit', message);
+export const overLimit = (message: string) => new SqsError('OverLimit', message, 'OverLimit', 403);
 
 export const purgeInProgress = (name: string) =>
   new SqsError(
     'PurgeQueueInProgress',
     `Only one PurgeQueue operation on ${name} is allowed every 60 seconds.`,
     `${LEGACY}.PurgeQueueInProgress`,
+    403,
   );
 
 export const queueNameExists = (attribute: string) =>

@@ -362,6 +362,7 @@ describe('SQS deletion', () => {
 
     await expect(remove(url, { ReceiptHandle: 'nonsense' })).rejects.toMatchObject({
       name: 'ReceiptHandleIsInvalid',
+      $metadata: { httpStatusCode: 404 },
     });
     await expect(remove(url, foreign)).rejects.toMatchObject({ name: 'ReceiptHandleIsInvalid' });
   });
@@ -403,7 +404,10 @@ describe('SQS deletion', () => {
     await purge();
 
     expect(await sqs.counts(url)).toEqual([0, 0, 0]);
-    await expect(purge()).rejects.toMatchObject({ name: 'PurgeQueueInProgress' });
+    await expect(purge()).rejects.toMatchObject({
+      name: 'PurgeQueueInProgress',
+      $metadata: { httpStatusCode: 403 },
+    });
     sqs.pass(60);
     await purge();
   });
