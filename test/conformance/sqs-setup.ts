@@ -1,4 +1,15 @@
-import { CreateQueueCommand, GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
+import {
+  ChangeMessageVisibilityCommand,
+  CreateQueueCommand,
+  DeleteMessageCommand,
+  GetQueueAttributesCommand,
+  type Message,
+  ReceiveMessageCommand,
+  type ReceiveMessageCommandInput,
+  SendMessageCommand,
+  type SendMessageCommandInput,
+  SQSClient,
+} from '@aws-sdk/client-sqs';
 import { createActivity } from '../../local/edge/activity.ts';
 import { inProcessClientConfig, LOCAL_ACCOUNT, LOCAL_REGION } from '../../local/edge/client-config.ts';
 import type { FaultInjector } from '../../local/edge/faults.ts';
@@ -38,6 +49,31 @@ export function setUpSqs(options: { readonly faults?: FaultInjector } = {}) {
       );
       return { url: QueueUrl, arn: `arn:aws:sqs:${LOCAL_REGION}:${LOCAL_ACCOUNT}:${name}` };
     },
+    send: (url: string, body: string, rest: Partial<SendMessageCommandInput> = {}) =>
+      client.send(new SendMessageCommand({ QueueUrl: url, MessageBody: body, ...rest })),
+    /** Receives up to ten messages with all their attributes. */
+    async receive(url: string, rest: Partial<ReceiveMessageCommandInput> = {}): Promise<Message[]> {
+      const { Messages = [] } = await client.send(
+        new ReceiveMessageCommand({
+          QueueUrl: url,
+          MaxNumberOfMessages: 10,
+          MessageSystemAttributeNames: ['All'],
+          MessageAttributeNames: ['All'],
+          ...rest,
+        }),
+      );
+      return Messages;
+    },
+    remove: (url: string, message: Message | undefined) =>
+      client.send(new DeleteMessageCommand({ QueueUrl: url, ReceiptHandle: message?.ReceiptHandle })),
+    changeVisibility: (url: string, message: Message | undefined, seconds: number) =>
+      client.send(
+        new ChangeMessageVisibilityCommand({
+          QueueUrl: url,
+          ReceiptHandle: message?.ReceiptHandle,
+          VisibilityTimeout: seconds,
+        }),
+      ),
     /** Messages visible, in flight and delayed. */
     async counts(url: string) {
       const { Attributes = {} } = await client.send(
@@ -50,4 +86,9 @@ export function setUpSqs(options: { readonly faults?: FaultInjector } = {}) {
       ].map(Number);
     },
   };
+}
+
+/** The messages' bodies, in order. */
+export function bodies(messages: readonly Message[]): (string | undefined)[] {
+  return messages.map(({ Body }) => Body);
 }
