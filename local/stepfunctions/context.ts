@@ -125,7 +125,7 @@ function contextObject(context: FrameContext, state: State): JsonObject {
 const parsedInputs = new WeakMap<Execution, JsonValue>();
 
 /** The execution's input, parsed once. */
-export function inputOf(execution: Execution): JsonValue {
+function inputOf(execution: Execution): JsonValue {
   let input = parsedInputs.get(execution);
   if (input === undefined) {
     input = parseJson(execution.input);

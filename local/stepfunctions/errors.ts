@@ -1,3 +1,5 @@
+import { CAUSE_CHARACTERS, ERROR_CHARACTERS } from './limits.ts';
+
 /** A failure of a state, with the error name and cause that Retry, Catch and the history see. */
 export class StateError extends Error {
   override readonly name = 'StateError';
@@ -8,8 +10,9 @@ export class StateError extends Error {
 
   constructor(error: string | undefined, text?: string) {
     super(text ?? error ?? 'The state failed.');
-    this.error = error;
-    this.text = text;
+    // The service cuts what is too long rather than refuse it.
+    this.error = error?.slice(0, ERROR_CHARACTERS);
+    this.text = text?.slice(0, CAUSE_CHARACTERS);
   }
 }
 

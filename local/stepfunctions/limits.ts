@@ -2,6 +2,9 @@
 export const PAYLOAD_BYTES = 262_144;
 /** Events that a history may hold, the last one included. */
 export const HISTORY_EVENTS = 25_000;
+/** Characters of an error's name, and of its cause. */
+export const ERROR_CHARACTERS = 256;
+export const CAUSE_CHARACTERS = 32_768;
 /** The longest wait, time-out or heartbeat. */
 export const MAX_SECONDS = 99_999_999;
 /** How long an execution's name stays taken after it closed, and its record kept. */

@@ -4,7 +4,7 @@ import type { StateError } from './errors.ts';
 import type { Frame } from './execution.ts';
 
 /** Whether an error matches a retrier's or catcher's names. `States.Runtime` never does. */
-export function matches(names: readonly string[], error: string | undefined): boolean {
+function matches(names: readonly string[], error: string | undefined): boolean {
   if (error === 'States.Runtime') return false;
   return names.some((name) => {
     if (name === 'States.ALL') return true;

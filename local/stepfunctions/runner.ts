@@ -5,6 +5,9 @@ import type { Execution, ExecutionStatus, Frame } from './execution.ts';
 import { runFrame } from './interpreter.ts';
 import { sleepUntil } from './wait.ts';
 
+/** Made once: building an error costs its stack. */
+const ENDED = new Aborted('the execution has ended');
+
 /** Runs executions, each as its own asynchronous job. */
 export interface Runner {
   /** Runs an execution on from where its frame stands. */
@@ -42,7 +45,7 @@ export function createRunner(machinery: Machinery, onEnd: (execution: Execution)
     Object.assign(execution, Object.fromEntries(present));
     // Nothing goes on from a success; everything else can be redriven from its frame.
     if (status === 'SUCCEEDED') delete execution.frame;
-    jobs.get(execution.arn)?.controller.abort(new Aborted(`the execution ended: ${status}`));
+    jobs.get(execution.arn)?.controller.abort(ENDED);
     jobs.delete(execution.arn);
     forgetInput(execution);
     onEnd(execution);

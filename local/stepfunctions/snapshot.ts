@@ -8,7 +8,7 @@ export interface Snapshot {
   readonly executions: readonly Execution[];
 }
 
-export interface MachineSnapshot {
+interface MachineSnapshot {
   readonly arn: string;
   readonly name: string;
   readonly createdAt: number;
@@ -19,16 +19,17 @@ export interface MachineSnapshot {
 
 /** Copies the store: machines with the definitions that executions still need, and every execution. */
 export function takeSnapshot(store: Store): Snapshot {
+  const executions = [...store.executions.values()];
+  const needed = new Set(executions.map((execution) => execution.revisionId));
   const machines = [...store.machines.values()].map((machine) => ({
     arn: machine.arn,
     name: machine.name,
     createdAt: machine.createdAt,
     updatedAt: machine.updatedAt,
     currentRevision: machine.current.id,
-    revisions: [...machine.revisions.values()].map(({ id, definition }) => ({
-      id,
-      definition: definition.text,
-    })),
+    revisions: [...machine.revisions.values()]
+      .filter(({ id }) => id === machine.current.id || needed.has(id))
+      .map(({ id, definition }) => ({ id, definition: definition.text })),
   }));
-  return { version: 1, machines, executions: structuredClone([...store.executions.values()]) };
+  return { version: 1, machines, executions: structuredClone(executions) };
 }

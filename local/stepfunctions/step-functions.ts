@@ -32,7 +32,7 @@ export interface StepFunctionsDeps {
   readonly throttles?: { readonly startExecution?: TokenBucket };
 }
 
-export interface AddStateMachine {
+interface AddStateMachine {
   readonly name: string;
   /** The definition: an object, or its JSON text. */
   readonly definition: JsonObject | string;

@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue } from '../../../lambdas/core/json.ts';
 import type { Machinery } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import type { Execution } from '../execution.ts';
+import { CAUSE_CHARACTERS, ERROR_CHARACTERS } from '../limits.ts';
 import type { Runner } from '../runner.ts';
 import { findExecution, type Machine, type Store } from '../store.ts';
 
@@ -39,6 +40,25 @@ export function optionalString(request: JsonObject, key: string): string | undef
   const value = request[key];
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'string') throw validationError(`'${key}' must be a string.`);
+  return value;
+}
+
+/** An `error` and a `cause`, within the lengths that the service takes. */
+export function readFailure(request: JsonObject): {
+  readonly error: string | undefined;
+  readonly cause: string | undefined;
+} {
+  return {
+    error: limited(request, 'error', ERROR_CHARACTERS),
+    cause: limited(request, 'cause', CAUSE_CHARACTERS),
+  };
+}
+
+function limited(request: JsonObject, key: string, characters: number): string | undefined {
+  const value = optionalString(request, key);
+  if (value !== undefined && value.length > characters) {
+    throw validationError(`'${key}' has more than ${characters} characters.`);
+  }
   return value;
 }
 

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../lambdas/core/json.ts';
 import { ApiError } from '../errors.ts';
 import { byteLength, PAYLOAD_BYTES } from '../limits.ts';
 import { findExecution } from '../store.ts';
-import { type ActionDeps, optionalString, requiredString, requireJson, validationError } from './action.ts';
+import { type ActionDeps, readFailure, requiredString, requireJson, validationError } from './action.ts';
 
 /** Ends a waiting task with a result. */
 export function sendTaskSuccess(deps: ActionDeps, request: JsonObject): JsonObject {
@@ -18,9 +18,8 @@ export function sendTaskSuccess(deps: ActionDeps, request: JsonObject): JsonObje
 /** Ends a waiting task with an error. */
 export function sendTaskFailure(deps: ActionDeps, request: JsonObject): JsonObject {
   const token = requiredString(request, 'taskToken');
-  const error = optionalString(request, 'error');
-  const cause = optionalString(request, 'cause');
-  if (!deps.machinery.tokens.answer(token, { kind: 'failure', error, cause })) throw noTask(deps, token);
+  if (!deps.machinery.tokens.answer(token, { kind: 'failure', ...readFailure(request) }))
+    throw noTask(deps, token);
   return {};
 }
 

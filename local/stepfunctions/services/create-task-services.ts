@@ -10,7 +10,7 @@ import { callSqs } from './sqs.ts';
 import type { TaskServices } from './task-services.ts';
 
 /** Runs functions, as the local Lambda invoker does. */
-export interface FunctionInvoker {
+interface FunctionInvoker {
   has(functionName: string): boolean;
   invoke(
     functionName: string,

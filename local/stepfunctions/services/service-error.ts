@@ -1,7 +1,7 @@
 import { StateError } from '../errors.ts';
 
 /** How Step Functions names a service in error names and causes. */
-export interface ServiceLabel {
+interface ServiceLabel {
   /** In front of the error's name: `DynamoDB` for the optimized integration, `DynamoDb` for the SDK's. */
   readonly prefix: string;
   /** In the cause. */

@@ -10,7 +10,7 @@ export type LambdaAnswer =
   | { readonly functionError: FunctionError };
 
 /** The payload of a failed function: `errorType` becomes the error's name, the whole its cause. */
-export interface FunctionError extends JsonObject {
+interface FunctionError extends JsonObject {
   readonly errorType: string;
   readonly errorMessage: string;
 }

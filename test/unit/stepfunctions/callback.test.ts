@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../lambdas/core/json.ts';
 import { StateError } from '../../../local/stepfunctions/errors.ts';
-import { createHarness, type HarnessOptions } from './harness.ts';
+import { createHarness, type HarnessOptions, oneTask, thrown } from './harness.ts';
 
 const definition = (fields: JsonObject = {}) => ({
   QueryLanguage: 'JSONata',
@@ -199,5 +199,32 @@ describe('HeartbeatSeconds', () => {
     await harness.finish(arn);
 
     expect(harness.tokens).toHaveLength(2);
+  });
+});
+
+describe('an error that a callback or a function gives', () => {
+  it('is refused by SendTaskFailure when it is too long', async () => {
+    const harness = waiting();
+    await harness.start();
+    await harness.advance(0);
+    const taskToken = harness.token();
+
+    expect(await harness.refusal('SendTaskFailure', { taskToken, error: 'x'.repeat(257) })).toBe(
+      'ValidationException',
+    );
+    expect(await harness.refusal('SendTaskFailure', { taskToken, cause: 'x'.repeat(32_769) })).toBe(
+      'ValidationException',
+    );
+    expect(await harness.refusal('SendTaskFailure', { taskToken, cause: 'x'.repeat(32_768) })).toBe(
+      'no error',
+    );
+  });
+
+  it('is cut when a function gives a longer cause', async () => {
+    const harness = createHarness(oneTask(), { lambda: () => thrown('Long', 'x'.repeat(40_000)) });
+
+    const end = await harness.finish(await harness.start());
+
+    expect(String(end.cause)).toHaveLength(32_768);
   });
 });
