@@ -1,15 +1,10 @@
-import { type CommitErrorName, RoutedError } from '../core/commit-errors.ts';
+import { RoutedError } from '../core/commit-errors.ts';
 import { type CommitResult, type Decision, PLAN_VERSION } from '../core/decision.ts';
 import { canonicalJson, sha256 } from '../core/identity.ts';
-import { commitItems, type TransactionItem } from '../core/transaction.ts';
+import { commitItems, type TransactionItem, type TransactionOutcome } from '../core/transaction.ts';
 
 /** ClientRequestToken: at most 36 characters. */
 const TOKEN_LENGTH = 36;
-
-/** How a transaction ended. Anything else is thrown and is a fault of the function or its surroundings. */
-export type TransactionOutcome =
-  | { readonly outcome: 'committed' }
-  | { readonly outcome: CommitErrorName; readonly reasons: readonly string[] };
 
 export interface CommitDeps {
   readonly worker: string;

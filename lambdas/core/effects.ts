@@ -1,6 +1,6 @@
 import type { WireEffect } from './decision.ts';
-import type { FailureRecord } from './execution.ts';
 import { FAILURE_CODES } from './errors.ts';
+import type { FailureRecord } from './execution.ts';
 import type { EffectRequest, EffectResult } from './message-type.ts';
 
 export const EFFECT_STATUSES = ['PENDING', 'COMPLETED', 'FAILED', 'IN_DOUBT'] as const;
@@ -37,7 +37,11 @@ export interface EffectsState {
 }
 
 export interface JudgeEffectsInput {
-  readonly effects: readonly { readonly request: EffectRequest; readonly wire: WireEffect; readonly row: EffectRow | undefined }[];
+  readonly effects: readonly {
+    readonly request: EffectRequest;
+    readonly wire: WireEffect;
+    readonly row: EffectRow | undefined;
+  }[];
   /** RunEffects has just run: a FAILED row is this attempt's answer, not an old one. */
   readonly ran: boolean;
   /** No further business attempt follows this one. */

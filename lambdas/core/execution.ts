@@ -24,6 +24,8 @@ export interface ExecutionInput {
   /** Hash of the message as it was received, before an arrival number was given or a payload was offloaded. */
   readonly requestHash: string;
   readonly policy: AttemptPolicy;
+  /** The payload lies aside because of its size or kind: read as JSON whatever the type says of its references. */
+  readonly offloaded?: true;
   /** The aggregate's arrival number, for types with ordering `arrival`. */
   readonly arrival?: number;
   /** The marker that Quarantine writes for types with `onPredecessorFailure: 'skip'`. */

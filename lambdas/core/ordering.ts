@@ -49,9 +49,7 @@ export function judgeOrder(facts: OrderFacts): OrderVerdict {
     return { verdict: 'conflict' };
   }
   if (incoming <= current) return { verdict: 'superseded' };
-  return incoming === current + 1
-    ? { verdict: 'apply', guard }
-    : { verdict: 'wait', missing: current + 1 };
+  return incoming === current + 1 ? { verdict: 'apply', guard } : { verdict: 'wait', missing: current + 1 };
 }
 
 /** The stored version, moved over the consecutive skip markers behind it. */

@@ -115,7 +115,11 @@ export function checkLimits(parts: {
   if (actions > MAX_TRANSACTION_ITEMS) {
     throw tooLarge(`the plan needs ${actions} actions, a transaction takes ${MAX_TRANSACTION_ITEMS}`);
   }
-  const keys = [parts.aggregate.key, ...parts.writes.map(({ key }) => key), ...parts.checks.map(({ key }) => key)];
+  const keys = [
+    parts.aggregate.key,
+    ...parts.writes.map(({ key }) => key),
+    ...parts.checks.map(({ key }) => key),
+  ];
   asPlanFailure(() => checkDistinct(keys));
   const items = [parts.aggregate.set, ...parts.writes.map((write) => write.put ?? write.set ?? {})];
   for (const [index, item] of items.entries()) {
@@ -141,8 +145,12 @@ function wireWrite(write: PlanWrite, path: string): WireWrite {
   const { guard } = write;
   return {
     key: { PK: write.key.PK, SK: write.key.SK },
-    ...(write.put === undefined ? {} : { put: withoutKey(recordToWire(write.put, `${path}.put`), `${path}.put`) }),
-    ...(write.set === undefined ? {} : { set: withoutKey(recordToWire(write.set, `${path}.set`), `${path}.set`) }),
+    ...(write.put === undefined
+      ? {}
+      : { put: withoutKey(recordToWire(write.put, `${path}.put`), `${path}.put`) }),
+    ...(write.set === undefined
+      ? {}
+      : { set: withoutKey(recordToWire(write.set, `${path}.set`), `${path}.set`) }),
     ...(write.remove === undefined ? {} : { remove: write.remove }),
     ...(write.delete === undefined ? {} : { delete: true }),
     ...(guard === undefined
@@ -185,7 +193,8 @@ function wireEvent(event: PlanEvent, path: string, origin: EventOrigin): WireEve
 /** Keys of the worker's own rows and of other aggregates' bookkeeping are not a plan's to write. */
 function checkKey(key: PlanKey, path: string): void {
   const type = key.PK.split('#', 1)[0]?.toUpperCase() ?? '';
-  if (key.PK === '' || key.SK === '') throw new WireError(path, 'must have a PK and an SK that are not empty');
+  if (key.PK === '' || key.SK === '')
+    throw new WireError(path, 'must have a PK and an SK that are not empty');
   if (RESERVED_TYPES.some((reserved) => reserved === type)) {
     throw new WireError(`${path}.PK`, `must not begin with ${type}# (reserved)`);
   }

@@ -16,8 +16,7 @@ export interface TypeAttempts {
 /** The envelope's policy over the type's over {@link DEFAULT_ATTEMPTS}. */
 export function resolvePolicy(type: TypeAttempts, override: AttemptPolicyOverride = {}): AttemptPolicy {
   return {
-    maxBusinessAttempts:
-      override.maxBusinessAttempts ?? type.max ?? DEFAULT_ATTEMPTS.maxBusinessAttempts,
+    maxBusinessAttempts: override.maxBusinessAttempts ?? type.max ?? DEFAULT_ATTEMPTS.maxBusinessAttempts,
     baseSeconds: type.baseSeconds ?? DEFAULT_ATTEMPTS.baseSeconds,
     capSeconds: type.capSeconds ?? DEFAULT_ATTEMPTS.capSeconds,
     terminalAfterCodes: override.terminalAfterCodes ?? type.terminalAfterCodes ?? [],

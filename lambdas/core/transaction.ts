@@ -1,3 +1,4 @@
+import type { CommitErrorName } from './commit-errors.ts';
 import type { AggregateChange, CommitDecision, WireCheck, WireEvent, WireWrite } from './decision.ts';
 import type { JsonObject } from './json.ts';
 import { lastKeyAttribute, versionAttribute } from './ordering.ts';
@@ -13,7 +14,12 @@ export interface Expression {
 
 /** One action of a transaction, in DynamoDB's terms but with native values. */
 export type TransactionItem =
-  | { readonly action: 'Update'; readonly key: ItemKey; readonly update: Expression; readonly condition?: Expression }
+  | {
+      readonly action: 'Update';
+      readonly key: ItemKey;
+      readonly update: Expression;
+      readonly condition?: Expression;
+    }
   | {
       readonly action: 'Put';
       readonly item: ItemKey & Readonly<Record<string, unknown>>;
@@ -21,6 +27,11 @@ export type TransactionItem =
     }
   | { readonly action: 'Delete'; readonly key: ItemKey; readonly condition?: Expression }
   | { readonly action: 'ConditionCheck'; readonly key: ItemKey; readonly condition: Expression };
+
+/** How a transaction ended. Anything else is thrown and is a fault of the service or the network. */
+export type TransactionOutcome =
+  | { readonly outcome: 'committed' }
+  | { readonly outcome: CommitErrorName; readonly reasons: readonly string[] };
 
 export interface CommitFacts {
   readonly worker: string;
@@ -64,7 +75,7 @@ function aggregateItem(change: AggregateChange, idempotencyKey: string): Transac
       ? { text: 'attribute_not_exists(revision)', names: {}, values: {} }
       : { text: 'revision = :revision', names: {}, values: { ':revision': change.revision } },
   ];
-  set['revision'] = (change.revision ?? 0) + 1;
+  set.revision = (change.revision ?? 0) + 1;
   if (change.version !== undefined) {
     const { stream, incoming } = change.version;
     set[versionAttribute(stream)] = incoming;

@@ -14,7 +14,7 @@ export async function readEffects(
 
 /** Reads a log row; undefined where there is none. */
 export function toEffectRow(row: Row | undefined): EffectRow | undefined {
-  const status = EFFECT_STATUSES.find((known) => known === row?.['status']);
+  const status = EFFECT_STATUSES.find((known) => known === row?.status);
   if (row === undefined || status === undefined) return undefined;
   const kind = textOf(row, 'failureKind');
   return {
@@ -24,8 +24,8 @@ export function toEffectRow(row: Row | undefined): EffectRow | undefined {
     operation: textOf(row, 'operation') ?? '',
     attempts: numberOf(row, 'attempts') ?? 0,
     reference: textOf(row, 'providerReference'),
-    response: row['response'],
-    request: row['request'],
+    response: row.response,
+    request: row.request,
     failureKind: kind === 'retryable' || kind === 'terminal' ? kind : undefined,
     failureCode: textOf(row, 'failureCode'),
     failureMessage: textOf(row, 'failureMessage'),

@@ -1,6 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { Envelope } from '../core/envelope.ts';
 import { FAILURE_CODES, RetryableFailure, TerminalFailure } from '../core/errors.ts';
+import type { ExecutionInput } from '../core/execution.ts';
 import { sha256 } from '../core/identity.ts';
 import type { AnyMessageDefinition } from '../core/message-type.ts';
 import type { PayloadReader } from '../core/ports.ts';
@@ -15,7 +16,7 @@ const DEFAULT_MAX_PAYLOAD_BYTES = 10 * 1024 * 1024;
  * @throws TerminalFailure `UNKNOWN_SCHEMA_VERSION`, `INVALID_PAYLOAD`, `PAYLOAD_*`
  */
 export async function resolvePayload(
-  envelope: Envelope,
+  { envelope, offloaded }: Pick<ExecutionInput, 'envelope' | 'offloaded'>,
   definition: AnyMessageDefinition,
   payloads: PayloadReader,
 ): Promise<unknown> {
@@ -26,13 +27,15 @@ export async function resolvePayload(
       `${definition.type} is deployed with schema versions ${known}, not ${envelope.schemaVersion}`,
     );
   }
-  const raw = envelope.payloadRef === undefined ? envelope.payload : await fetchPayload(envelope, definition, payloads);
+  const asSent = offloaded === true ? { ...definition, payloadFormat: 'json' as const } : definition;
+  const raw =
+    envelope.payloadRef === undefined ? envelope.payload : await fetchPayload(envelope, asSent, payloads);
   return validated(raw, envelope.schemaVersion, definition);
 }
 
 async function fetchPayload(
   envelope: Envelope,
-  definition: AnyMessageDefinition,
+  definition: Pick<AnyMessageDefinition, 'payloadFormat' | 'maxPayloadBytes'>,
   payloads: PayloadReader,
 ): Promise<unknown> {
   const ref = envelope.payloadRef;

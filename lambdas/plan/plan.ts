@@ -11,9 +11,16 @@ import {
 } from '../core/decision.ts';
 import { type EffectsState, judgeEffects } from '../core/effects.ts';
 import type { Envelope } from '../core/envelope.ts';
-import { errorName, FAILURE_CODES, RetryableFailure, TerminalFailure, WorkerFailure } from '../core/errors.ts';
+import {
+  errorName,
+  FAILURE_CODES,
+  RetryableFailure,
+  TerminalFailure,
+  WorkerFailure,
+} from '../core/errors.ts';
 import {
   type ExecutionContext,
+  type ExecutionInput,
   type FailureRecord,
   FRESH_PROGRESS,
   type Progress,
@@ -101,7 +108,7 @@ export async function plan(request: PlanRequest, deps: PlanDeps): Promise<Decisi
     return { ...base(work), decision: 'NotBefore', notBefore };
   }
   try {
-    return await decide(work, input.arrival, aggregate, request, deps);
+    return await decide(work, aggregate, request, deps);
   } catch (thrown) {
     return handlerFailure(work, thrown);
   }
@@ -109,12 +116,12 @@ export async function plan(request: PlanRequest, deps: PlanDeps): Promise<Decisi
 
 async function decide(
   work: Work,
-  arrival: number | undefined,
   aggregate: Row | undefined,
   request: PlanRequest,
   deps: PlanDeps,
 ): Promise<Decision> {
-  const { envelope } = work;
+  const { Input: input } = request.execution;
+  const { envelope } = input;
   const definition = deps.registry.get(envelope.messageType);
   if (definition === undefined) {
     throw new TerminalFailure(
@@ -123,7 +130,7 @@ async function decide(
     );
   }
   const stream = streamOf(definition);
-  const incoming = definition.ordering === 'arrival' ? arrival : envelope.aggregateVersion;
+  const incoming = definition.ordering === 'arrival' ? input.arrival : envelope.aggregateVersion;
   const turn = await takeTurn(
     {
       type: { ordering: definition.ordering, stream },
@@ -173,19 +180,20 @@ async function decide(
       };
     }
     case 'apply':
-      return runHandler(work, definition, turn.guard, aggregate, deps);
+      return runHandler(work, input, definition, turn.guard, aggregate, deps);
   }
 }
 
 async function runHandler(
   work: Work,
+  input: ExecutionInput,
   definition: AnyMessageDefinition,
   guard: VersionGuard | undefined,
   aggregate: Row | undefined,
   deps: PlanDeps,
 ): Promise<Decision> {
-  const { envelope } = work;
-  const payload = await resolvePayload(envelope, definition, deps.payloads);
+  const { envelope } = input;
+  const payload = await resolvePayload(input, definition, deps.payloads);
   const keys = definition.reads?.({ envelope, payload }) ?? [];
   const reads = keys.length === 0 ? [] : await deps.rows.read(keys);
   const view = viewOf(aggregate, streamOf(definition));
@@ -320,7 +328,11 @@ function isInfrastructure(thrown: unknown): boolean {
 }
 
 function failureOf(work: Work, failure: FailureRecord): Decision {
-  const name = { retryable: 'RetryableFailure', terminal: 'TerminalFailure', unknown: 'UnknownFailure' } as const;
+  const name = {
+    retryable: 'RetryableFailure',
+    terminal: 'TerminalFailure',
+    unknown: 'UnknownFailure',
+  } as const;
   return failureDecision(work, name[failure.kind], failure);
 }
 

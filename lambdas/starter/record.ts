@@ -70,7 +70,7 @@ export function readRecord(record: QueueRecord, options: ReadOptions): ReadResul
 }
 
 function toEnvelope(record: QueueRecord, sources: readonly Source[]): EnvelopeResult {
-  const context = { traceparent: record.attributes['traceparent'] };
+  const context = { traceparent: record.attributes.traceparent };
   for (const source of sources) {
     let built: unknown;
     try {
