@@ -60,6 +60,11 @@ export interface SqsStore {
   nextVisibleAt(queueName: string): number | undefined;
   /** Calls back whenever a message of the queue may have become visible sooner than was known. */
   onChange(queueName: string, listener: () => void): () => void;
+  /** Both for one queue, as an event source takes them. */
+  signals(queueName: string): {
+    onChange(listener: () => void): () => void;
+    nextVisibleAt(): number | undefined;
+  };
   snapshot(): SqsSnapshot;
   /** Replaces everything. */
   restore(snapshot: SqsSnapshot): void;
@@ -223,6 +228,10 @@ export function createSqsStore({ clock, newId, region, account }: SqsStoreOption
       target.purge();
     },
     nextVisibleAt: (queueName) => queues.get(queueName)?.nextVisibleAt(clock.now()),
+    signals: (queueName) => ({
+      onChange: (listener) => onChange(queueName, listener),
+      nextVisibleAt: () => store.nextVisibleAt(queueName),
+    }),
     snapshot: () => ({ queues: store.queues().map((each) => each.snapshot()) }),
     restore(snapshot) {
       queues.clear();

@@ -39,10 +39,7 @@ async function setUp() {
     queueArn: queue.arn,
     functionName: 'starter',
     invoke: (event) => invoker.invoke('starter', event),
-    signals: {
-      onChange: (listener) => store.onChange('q', listener),
-      nextVisibleAt: () => store.nextVisibleAt('q'),
-    },
+    signals: store.signals('q'),
   });
   const requestHandler = createInProcessRequestHandler(
     createLambdaDispatch({ clock, mappings: () => [source], invoker }),

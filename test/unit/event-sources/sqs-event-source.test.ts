@@ -47,10 +47,7 @@ async function setUp(handler: (event: SQSEvent) => Promise<unknown>, options: Se
     ...(options.longPolls === true
       ? {}
       : {
-          signals: {
-            onChange: (listener) => store.onChange(name, listener),
-            nextVisibleAt: () => store.nextVisibleAt(name),
-          },
+          signals: store.signals(name),
         }),
     ...settings,
   });
@@ -227,6 +224,53 @@ describe('SQS event source', () => {
     expect(most).toBe(2);
     expect(t.batches).toHaveLength(20);
     expect(t.dead()).toEqual([]);
+  });
+
+  it('lets nothing reach the dead-letter queue unrun in a burst over its concurrency', async () => {
+    const t = await setUp(() => t.clock.sleep(8_000), {
+      settings: { batchSize: 1, maxConcurrency: 5 },
+      attributes: { VisibilityTimeout: '60' },
+    });
+    await Promise.all(Array.from({ length: 300 }, (_, index) => t.send(`m${index}`)));
+
+    await t.until(() => t.stored().length === 0);
+
+    expect(t.batches).toHaveLength(300);
+    expect(t.dead()).toEqual([]);
+  });
+
+  it('repeats itself exactly, faults and all', async () => {
+    async function history() {
+      let state = 42;
+      const random = () => {
+        state = (state * 48_271) % 2_147_483_647;
+        return state / 2_147_483_647;
+      };
+      const lines: string[] = [];
+      const t = await setUp(
+        async ({ Records }) => {
+          lines.push(`${t.clock.now()} ${Records.map(({ body }) => body).join()}`);
+          await t.clock.sleep(random() * 20_000);
+          return failures(...Records.filter(() => random() < 0.3).map(({ messageId }) => messageId));
+        },
+        {
+          settings: { maxConcurrency: 3 },
+          faults: ({ operation }) => {
+            if (!/^(Receive|Delete)/.test(operation)) return 'none';
+            const chance = random();
+            return chance < 0.1 ? { before: 503 } : chance < 0.2 ? { after: 'timeout' } : 'none';
+          },
+        },
+      );
+      for (let index = 0; index < 60; index += 1) await t.send(`m${index}`, { DelaySeconds: index });
+      await t.until(() => t.stored().length === 0);
+      return [...lines, `dead ${t.dead().join()}`];
+    }
+
+    const first = await history();
+
+    expect(first.length).toBeGreaterThan(20);
+    expect(await history()).toEqual(first);
   });
 
   it('keeps one batch a message group at a time, and groups side by side', async () => {
