@@ -22,7 +22,7 @@ function nextTurn(): Promise<void> {
 
 /** File, DNS, compression and crypto work that Node does off the main thread and that will call back. */
 function hasNodeWork(): boolean {
-  return process.getActiveResourcesInfo().some((name) => /Req(uest|Promise|Callback|Wrap)$/.test(name));
+  return process.getActiveResourcesInfo().some((name) => /Req(uest|Promise|Callback|Wrap)?$/i.test(name));
 }
 
 /**
