@@ -2,8 +2,12 @@ import type { Decision } from '../core/decision.ts';
 import type { LogFields, Telemetry } from '../core/telemetry.ts';
 import { type PlanDeps, type PlanRequest, plan } from './plan.ts';
 
+export interface PlanHandlerDeps extends PlanDeps {
+  readonly telemetry: Telemetry;
+}
+
 /** Plan's Lambda handler: an execution in, a decision out. One log line per decision. */
-export function createHandler(deps: PlanDeps & { readonly telemetry: Telemetry }) {
+export function createHandler(deps: PlanHandlerDeps) {
   return async (request: PlanRequest): Promise<Decision> => {
     const startedAt = deps.clock.now();
     try {

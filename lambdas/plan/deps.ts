@@ -1,0 +1,40 @@
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { S3Client } from '@aws-sdk/client-s3';
+import { type Environment, listEnv, requireEnv } from '../aws/env.ts';
+import { createPayloadReader } from '../aws/payloads.ts';
+import { createRowReader } from '../aws/rows.ts';
+import type { Clock } from '../core/clock.ts';
+import { ConfigurationError } from '../core/errors.ts';
+import { createManifest, createRegistry } from '../core/manifest.ts';
+import type { AnyMessageDefinition } from '../core/message-type.ts';
+import type { Telemetry } from '../core/telemetry.ts';
+import type { PlanHandlerDeps } from './handler.ts';
+
+export interface PlanSurroundings {
+  readonly clock: Clock;
+  readonly messages: readonly AnyMessageDefinition[];
+  readonly telemetry: Telemetry;
+  readonly clients: { readonly dynamodb: DynamoDBClient; readonly s3: S3Client };
+}
+
+/**
+ * Plan's dependencies as its environment says.
+ * @throws ConfigurationError when a variable is missing, or the bundled message types are not the starter's
+ */
+export function planDeps(env: Environment, surroundings: PlanSurroundings): PlanHandlerDeps {
+  const { clock, messages, telemetry, clients } = surroundings;
+  const registry = createRegistry(messages);
+  if (createManifest(registry).digest !== requireEnv(env, 'MANIFEST_DIGEST')) {
+    throw new ConfigurationError(
+      'The message types in this bundle are not those that the starter was deployed with: messages and messagesEntry must name the same module',
+    );
+  }
+  return {
+    clock,
+    registry,
+    telemetry,
+    rows: createRowReader(clients.dynamodb, requireEnv(env, 'TABLE_NAME')),
+    payloads: createPayloadReader(clients.s3, listEnv(env, 'PAYLOAD_BUCKETS')),
+    worker: requireEnv(env, 'WORKER_NAME'),
+  };
+}
