@@ -1,0 +1,47 @@
+import { codeDimension, type LogFields, type Telemetry } from '../core/telemetry.ts';
+import {
+  ReportedFailure,
+  type ReportFailureDeps,
+  type ReportFailureRequest,
+  reportFailure,
+} from './report-failure.ts';
+
+export interface ReportFailureHandlerDeps extends ReportFailureDeps {
+  readonly telemetry: Telemetry;
+  /** Codes that message types declare: the others count as OTHER. */
+  readonly declaredCodes: readonly string[];
+}
+
+/** ReportFailure's Lambda handler: throws the failure under its code, or returns when a redrive replays it. */
+export function createHandler(deps: ReportFailureHandlerDeps) {
+  return async (request: ReportFailureRequest): Promise<Record<string, never>> => {
+    const { envelope } = request.execution.Input;
+    const { code } = request.report.failure;
+    const fields: LogFields = {
+      messageType: envelope.messageType,
+      tenantId: envelope.tenantId,
+      correlationId: envelope.correlationId,
+      traceparent: envelope.traceparent,
+      executionName: request.execution.Name,
+      attempts: request.report.attempts,
+      code,
+    };
+    try {
+      await reportFailure(request, deps);
+      deps.telemetry.info('message_replayed', { ...fields, result: 'REPLAYED' });
+      deps.telemetry.metric('Replays', 1);
+      return {};
+    } catch (error) {
+      if (error instanceof ReportedFailure) {
+        deps.telemetry.error('message_failed', { ...fields, result: 'FAILED_TERMINAL' });
+        deps.telemetry.metric('TerminalFailures', 1, {
+          code: codeDimension(code, deps.declaredCodes),
+        });
+        deps.telemetry.metric('Quarantined', 1);
+      }
+      throw error;
+    } finally {
+      deps.telemetry.flush();
+    }
+  };
+}
