@@ -1,0 +1,95 @@
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { S3Client } from '@aws-sdk/client-s3';
+import type { SFNClient } from '@aws-sdk/client-sfn';
+import type { SQSClient } from '@aws-sdk/client-sqs';
+import { commitDeps } from '../lambdas/commit/deps.ts';
+import { createHandler as createCommit } from '../lambdas/commit/handler.ts';
+import type { Clock, NewId, Random } from '../lambdas/core/clock.ts';
+import { createManifest, createRegistry } from '../lambdas/core/manifest.ts';
+import type { AnyMessageDefinition } from '../lambdas/core/message-type.ts';
+import type { Source } from '../lambdas/core/sources.ts';
+import type { Telemetry } from '../lambdas/core/telemetry.ts';
+import { planDeps } from '../lambdas/plan/deps.ts';
+import { createHandler as createPlan } from '../lambdas/plan/handler.ts';
+import { reportFailureDeps } from '../lambdas/report-failure/deps.ts';
+import { createHandler as createReportFailure } from '../lambdas/report-failure/handler.ts';
+import { starterDeps } from '../lambdas/starter/deps.ts';
+import { createHandler as createStarter } from '../lambdas/starter/handler.ts';
+import type { LambdaFunction } from './event-sources/index.ts';
+import type { WorkerNames } from './names.ts';
+
+/** The functions of a worker, by the name of their folder. */
+export const FUNCTION_NAMES = {
+  starter: 'starter',
+  plan: 'plan',
+  commit: 'commit',
+  reportFailure: 'report-failure',
+} as const;
+
+const FUNCTION_TIMEOUT_SECONDS = 30;
+const OUTBOX_TTL_SECONDS = 7 * 24 * 60 * 60;
+
+export interface WorkerFunctionsOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly newId: NewId;
+  readonly telemetry: Telemetry;
+  readonly names: WorkerNames;
+  readonly messages: readonly AnyMessageDefinition[];
+  readonly sources: readonly Source[];
+  readonly invalidMessages: 'dlq' | 'quarantine';
+  readonly invalidReceives: number;
+  readonly executionTimeoutSeconds: number;
+  readonly inboxTtlSeconds: number;
+  readonly clients: {
+    readonly dynamodb: DynamoDBClient;
+    readonly sfn: SFNClient;
+    readonly sqs: SQSClient;
+    readonly s3: S3Client;
+  };
+}
+
+/** The deployed handlers, wired as their Lambda entries wire them: from an environment and real clients. */
+export function workerFunctions(options: WorkerFunctionsOptions): Readonly<Record<string, LambdaFunction>> {
+  const { names, clients, clock, telemetry } = options;
+  const manifest = createManifest(createRegistry(options.messages));
+  const env = {
+    TABLE_NAME: names.tableName,
+    WORKER_NAME: names.workerName,
+    STATE_MACHINE_ARN: names.stateMachineArn,
+    QUEUE_URL: names.queueUrl,
+    DLQ_URL: names.dlqUrl,
+    QUARANTINE_QUEUE_URL: names.quarantineQueueUrl,
+    PAYLOAD_BUCKET: names.payloadBucket,
+    PAYLOAD_BUCKETS: names.payloadBucket,
+    INVALID_MESSAGES: options.invalidMessages,
+    INVALID_RECEIVES: String(options.invalidReceives),
+    EXECUTION_TIMEOUT_SECONDS: String(options.executionTimeoutSeconds),
+    INBOX_TTL_SECONDS: String(options.inboxTtlSeconds),
+    OUTBOX_TTL_SECONDS: String(OUTBOX_TTL_SECONDS),
+    MANIFEST_DIGEST: manifest.digest,
+    FAILURE_CODES: options.messages.flatMap(({ failureCodes }) => failureCodes ?? []).join(','),
+  };
+  const { random, newId, sources, messages } = options;
+  const timeoutSeconds = FUNCTION_TIMEOUT_SECONDS;
+  return {
+    [FUNCTION_NAMES.starter]: {
+      timeoutSeconds,
+      handler: createStarter(
+        starterDeps(env, { clock, random, newId, manifest, sources, telemetry, clients }),
+      ),
+    },
+    [FUNCTION_NAMES.plan]: {
+      timeoutSeconds,
+      handler: createPlan(planDeps(env, { clock, messages, telemetry, clients })),
+    },
+    [FUNCTION_NAMES.commit]: {
+      timeoutSeconds,
+      handler: createCommit(commitDeps(env, { clock, telemetry, clients })),
+    },
+    [FUNCTION_NAMES.reportFailure]: {
+      timeoutSeconds,
+      handler: createReportFailure(reportFailureDeps(env, { telemetry, clients })),
+    },
+  };
+}

@@ -1,0 +1,245 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { LambdaClient } from '@aws-sdk/client-lambda';
+import { S3Client } from '@aws-sdk/client-s3';
+import { SFNClient } from '@aws-sdk/client-sfn';
+import { SQSClient } from '@aws-sdk/client-sqs';
+import type { Clock, NewId, Random } from '../lambdas/core/clock.ts';
+import type { AnyMessageDefinition } from '../lambdas/core/message-type.ts';
+import type { Source } from '../lambdas/core/sources.ts';
+import { SILENT, type Telemetry } from '../lambdas/core/telemetry.ts';
+import {
+  DEFAULT_NUMBERS,
+  type DefinitionNumbers,
+  renderDefinition,
+  substitute,
+} from '../statemachines/definition.ts';
+import { createDynamoDb } from './dynamodb/dynamodb.ts';
+import { createActivity } from './edge/activity.ts';
+import { inProcessClientConfig, LOCAL_ACCOUNT, LOCAL_REGION } from './edge/client-config.ts';
+import type { FaultInjector } from './edge/faults.ts';
+import { type EdgeServer, listenOnLoopback } from './edge/http-server.ts';
+import { createInProcessRequestHandler } from './edge/request-handler.ts';
+import { createServiceRouter } from './edge/router.ts';
+import type { ServiceCall } from './edge/service-call.ts';
+import {
+  createLambdaDispatch,
+  createLambdaInvoker,
+  createSqsEventSource,
+  functionArn,
+  type LambdaFunction,
+} from './event-sources/index.ts';
+import { FUNCTION_NAMES, workerFunctions } from './functions.ts';
+import { localNames, type WorkerNames } from './names.ts';
+import { createResources } from './resources.ts';
+import { createS3Dispatch, createS3Store } from './s3/index.ts';
+import { createSqsDispatch, createSqsStore } from './sqs/index.ts';
+import { readState, writeState } from './state-file.ts';
+import { createTaskServices } from './stepfunctions/services/create-task-services.ts';
+import { createStepFunctions, type StepFunctions } from './stepfunctions/step-functions.ts';
+
+export interface LocalRuntimeOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly newId: NewId;
+  readonly messages: readonly AnyMessageDefinition[];
+  /** @default none */
+  readonly sources?: readonly Source[];
+  /** @default 'stepwell' */
+  readonly workerName?: string;
+  /** A FIFO queue instead of a standard one. @default false */
+  readonly fifo?: boolean;
+  /** @default 100 */
+  readonly maxReceiveCount?: number;
+  /** @default 'dlq' */
+  readonly invalidMessages?: 'dlq' | 'quarantine';
+  /** @default 3 */
+  readonly invalidReceives?: number;
+  /** Most starter invocations at once. @default 5 */
+  readonly maxConcurrency?: number;
+  /** @default 10 */
+  readonly batchSize?: number;
+  readonly numbers?: Partial<DefinitionNumbers>;
+  /** Where log lines and metrics go. @default nowhere */
+  readonly telemetry?: Telemetry;
+  /** Where state is kept across restarts. @default in memory */
+  readonly dataDir?: string;
+  /** For tests: the fate of each call that a function or a state makes. @default all go through */
+  readonly faults?: FaultInjector;
+  /** Told of every call that reaches a service, e.g. to count what a message costs. */
+  readonly onCall?: (call: ServiceCall) => void;
+  /** Quota of StartExecution: bucket and refill per second. @default none */
+  readonly startThrottle?: { readonly bucket: number; readonly refillPerSecond: number };
+  /** Replaces or adds functions, e.g. handlers that a test deploys in the middle of a run. */
+  readonly functions?: Readonly<Record<string, LambdaFunction>>;
+  /** Told of faults of the runtime itself. */
+  readonly onError?: (error: unknown) => void;
+}
+
+/** A whole worker in one process: the deployed definition and handlers against embedded services. */
+export interface LocalRuntime {
+  readonly names: WorkerNames;
+  readonly clients: {
+    readonly dynamodb: DynamoDBClient;
+    readonly lambda: LambdaClient;
+    readonly s3: S3Client;
+    readonly sfn: SFNClient;
+    readonly sqs: SQSClient;
+  };
+  readonly stepFunctions: StepFunctions;
+  /** How many calls are under way, so that virtual time moves only when there are none. */
+  inFlight(): number;
+  /** Serves every embedded service on one loopback port. */
+  listen(port?: number): Promise<EdgeServer>;
+  /** Takes new handlers from now on, as a deployment does: running executions go on with them. */
+  deploy(messages: readonly AnyMessageDefinition[]): void;
+  /** Stops taking up work, keeps the state when there is a data directory, and closes. */
+  stop(): Promise<void>;
+}
+
+/** Starts the worker. */
+export async function startRuntime(options: LocalRuntimeOptions): Promise<LocalRuntime> {
+  const { clock, random, newId, fifo = false, telemetry = SILENT } = options;
+  const onError = options.onError ?? (() => {});
+  const names = localNames(options.workerName ?? 'stepwell', fifo);
+  const numbers = { ...DEFAULT_NUMBERS, ...options.numbers };
+  const kept = options.dataDir === undefined ? undefined : await readState(options.dataDir);
+
+  const activity = createActivity();
+  const sqs = createSqsStore({ clock, newId, region: LOCAL_REGION, account: LOCAL_ACCOUNT });
+  const s3 = createS3Store({ clock, newId });
+  const dynamodb = createDynamoDb({
+    clock,
+    newId,
+    ...(options.dataDir === undefined ? {} : { dataDir: `${options.dataDir}/dynamodb` }),
+  });
+  const services = {
+    dynamodb: (request: Parameters<typeof dynamodb.dispatch>[0]) => dynamodb.dispatch(request),
+    sqs: createSqsDispatch({ store: sqs, clock: activity.waiting(clock) }),
+    s3: createS3Dispatch({ store: s3 }),
+    sfn: (request: Parameters<typeof stepFunctions.dispatch>[0]) => stepFunctions.dispatch(request),
+    lambda: (request: Parameters<typeof lambdaApi>[0]) => lambdaApi(request),
+  };
+  const router = createServiceRouter(services);
+
+  const config = (faulty: boolean) =>
+    inProcessClientConfig({
+      requestHandler: createInProcessRequestHandler(router, {
+        activity,
+        ...(faulty && options.faults !== undefined ? { faults: options.faults } : {}),
+        ...(faulty && options.onCall !== undefined ? { onCall: options.onCall } : {}),
+      }),
+      clock,
+      random,
+      maxAttempts: 1,
+    });
+  const clientsOf = (faulty: boolean) => ({
+    dynamodb: new DynamoDBClient(config(faulty)),
+    lambda: new LambdaClient(config(faulty)),
+    s3: new S3Client({ ...config(faulty), forcePathStyle: true }),
+    sfn: new SFNClient(config(faulty)),
+    sqs: new SQSClient({ ...config(faulty), useQueueUrlAsEndpoint: false }),
+  });
+  /** The worker's own calls, which may be given faults, and everybody else's, which are not. */
+  const workerClients = clientsOf(true);
+  const clients = clientsOf(false);
+
+  let messages = options.messages;
+  const build = () => ({
+    ...workerFunctions({
+      clock,
+      random,
+      newId,
+      telemetry,
+      names,
+      messages,
+      sources: options.sources ?? [],
+      invalidMessages: options.invalidMessages ?? 'dlq',
+      invalidReceives: options.invalidReceives ?? 3,
+      executionTimeoutSeconds: numbers.executionTimeoutSeconds,
+      inboxTtlSeconds: numbers.inboxTtlSeconds,
+      clients: workerClients,
+    }),
+    ...options.functions,
+  });
+  const functions: Record<string, LambdaFunction> = build();
+  const invoker = createLambdaInvoker({ clock, newId, functions });
+  const stepFunctions = createStepFunctions({
+    clock,
+    random,
+    newId,
+    services: createTaskServices({ clients: workerClients, lambdas: invoker, newId }),
+    ...(options.startThrottle === undefined ? {} : { throttles: { startExecution: options.startThrottle } }),
+  });
+
+  if (kept !== undefined) {
+    sqs.restore(kept.sqs);
+    s3.restore(kept.s3);
+  }
+  await createResources({
+    names,
+    fifo,
+    maxReceiveCount: options.maxReceiveCount ?? 100,
+    sqs,
+    s3,
+    dynamodb: clients.dynamodb,
+  });
+  if (kept !== undefined) stepFunctions.restore(kept.stepFunctions);
+  stepFunctions.addStateMachine({
+    name: names.workerName,
+    definition: substitute(renderDefinition({ numbers }), {
+      PlanFunctionArn: functionArn(FUNCTION_NAMES.plan),
+      CommitFunctionArn: functionArn(FUNCTION_NAMES.commit),
+      ReportFailureFunctionArn: functionArn(FUNCTION_NAMES.reportFailure),
+      TableName: names.tableName,
+      WorkerName: names.workerName,
+      QuarantineQueueUrl: names.quarantineQueueUrl,
+    }),
+  });
+
+  const queueName = names.queueUrl.slice(names.queueUrl.lastIndexOf('/') + 1);
+  const source = createSqsEventSource({
+    clock,
+    client: clients.sqs,
+    uuid: newId(),
+    queueUrl: names.queueUrl,
+    queueArn: names.queueArn,
+    functionName: FUNCTION_NAMES.starter,
+    invoke: (event) => invoker.invoke(FUNCTION_NAMES.starter, event),
+    batchSize: options.batchSize ?? 10,
+    maxConcurrency: options.maxConcurrency ?? 5,
+    signals: sqs.signals(queueName),
+    onError,
+  });
+  const lambdaApi = createLambdaDispatch({ clock, mappings: () => [source], invoker });
+
+  const servers: EdgeServer[] = [];
+  const runtime: LocalRuntime = {
+    names,
+    clients,
+    stepFunctions,
+    inFlight: () => activity.inFlight(),
+    async listen(port = 0) {
+      const server = await listenOnLoopback(router, { port, onError });
+      servers.push(server);
+      return server;
+    },
+    deploy(next) {
+      messages = next;
+      Object.assign(functions, build());
+    },
+    async stop() {
+      await source.stop();
+      stepFunctions.halt();
+      await Promise.all(servers.map((server) => server.close()));
+      if (options.dataDir !== undefined) {
+        await writeState(options.dataDir, {
+          sqs: sqs.snapshot(),
+          s3: s3.snapshot(),
+          stepFunctions: stepFunctions.snapshot(),
+        });
+      }
+      await dynamodb.close();
+    },
+  };
+  return runtime;
+}
