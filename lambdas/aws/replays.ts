@@ -1,4 +1,8 @@
-import { ConditionalCheckFailedException, type DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import {
+  ConditionalCheckFailedException,
+  type DynamoDBClient,
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb';
 import { inboxKey } from '../core/table.ts';
 import type { ReplayWrite } from '../report-failure/report-failure.ts';
 import { toItem } from './items.ts';

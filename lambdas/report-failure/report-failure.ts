@@ -1,5 +1,5 @@
-import type { ExecutionContext, FailureRecord } from '../core/execution.ts';
 import { FAILURE_CODE_PATTERN } from '../core/errors.ts';
+import type { ExecutionContext, FailureRecord } from '../core/execution.ts';
 
 /** The state's own input, as Quarantine or a hash mismatch left it. */
 export interface FailureReport {
