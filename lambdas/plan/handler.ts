@@ -1,5 +1,5 @@
 import type { Decision } from '../core/decision.ts';
-import type { LogFields, Telemetry } from '../core/telemetry.ts';
+import { codeDimension, type LogFields, type Telemetry } from '../core/telemetry.ts';
 import { type PlanDeps, type PlanRequest, plan } from './plan.ts';
 
 export interface PlanHandlerDeps extends PlanDeps {
@@ -12,7 +12,7 @@ export function createHandler(deps: PlanHandlerDeps) {
     const startedAt = deps.clock.now();
     try {
       const decision = await plan(request, deps);
-      report(decision, request, deps.clock.now() - startedAt, deps.telemetry);
+      report(decision, request, deps.clock.now() - startedAt, deps);
       return decision;
     } finally {
       deps.telemetry.flush();
@@ -20,7 +20,12 @@ export function createHandler(deps: PlanHandlerDeps) {
   };
 }
 
-function report(decision: Decision, request: PlanRequest, processingMs: number, telemetry: Telemetry): void {
+function report(
+  decision: Decision,
+  request: PlanRequest,
+  processingMs: number,
+  { telemetry, registry }: PlanHandlerDeps,
+): void {
   const { identity } = decision;
   const fields: LogFields = {
     messageType: identity.messageType,
@@ -34,8 +39,25 @@ function report(decision: Decision, request: PlanRequest, processingMs: number, 
   };
   if (decision.decision === 'UnknownFailure') telemetry.error('message_planned', fields);
   else telemetry.info('message_planned', fields);
-  if (decision.decision === 'OutOfOrder') telemetry.metric('Parked', 1);
-  if (decision.decision === 'RetryableFailure' || decision.decision === 'UnknownFailure') {
-    telemetry.metric('BusinessAttempts', 1);
+  switch (decision.decision) {
+    case 'OutOfOrder': {
+      telemetry.metric('Parked', 1);
+      const { gapSince } = decision.progress;
+      if (gapSince !== undefined) {
+        telemetry.metric(
+          'OrderingGapSeconds',
+          (Date.parse(decision.plannedAt) - Date.parse(gapSince)) / 1000,
+        );
+      }
+      break;
+    }
+    case 'RetryableFailure':
+    case 'UnknownFailure': {
+      const declared = registry.get(identity.messageType)?.failureCodes ?? [];
+      telemetry.metric('BusinessAttempts', 1);
+      telemetry.metric('RetryableFailures', 1, { code: codeDimension(decision.failure.code, declared) });
+      break;
+    }
+    default:
   }
 }
