@@ -1,5 +1,7 @@
-import { OPTIMIZED_ACTIONS, SDK_ACTIONS } from '../services/integrations.ts';
-import { fault, type Reader } from './reader.ts';
+import type { JsonValue } from '../../../lambdas/core/json.ts';
+import { isJsonObject } from '../../edge/json.ts';
+import { INTEGRATIONS } from '../services/integrations.ts';
+import { fault, type Reader, refuseUnknown } from './reader.ts';
 import type { Integration } from './types.ts';
 
 const FUNCTION_ARN = /^arn:[\w-]+:lambda:[\w-]+:\d{12}:function:[\w-]+(:[\w$-]+)?$/;
@@ -20,29 +22,15 @@ export function readIntegration(reader: Reader, resource: string, path: string):
     fault(reader, path, `'${pattern}' is not supported; only .waitForTaskToken is`);
     return undefined;
   }
-  if (service.startsWith('aws-sdk:')) {
-    if (!SDK_ACTIONS.get(service)?.has(action)) {
-      const supported = [...SDK_ACTIONS].flatMap(([name, actions]) =>
-        [...actions].map((item) => `${name}:${item}`),
-      );
-      fault(reader, path, `'${service}:${action}' is not supported; supported: ${supported.join(', ')}`);
-      return undefined;
-    }
-  } else {
-    const callbacks = OPTIMIZED_ACTIONS.get(`${service}:${action}`);
-    if (callbacks === undefined) {
-      const supported = [...OPTIMIZED_ACTIONS.keys()].join(', ');
-      fault(reader, path, `'${service}:${action}' is not supported; supported: ${supported} and aws-sdk:*`);
-      return undefined;
-    }
-    if (waitForToken && !callbacks) {
-      fault(
-        reader,
-        path,
-        `'${service}:${action}' has no .waitForTaskToken; use aws-sdk:${service}:${action}`,
-      );
-      return undefined;
-    }
+  const info = INTEGRATIONS.get(`${service}:${action}`);
+  if (info === undefined) {
+    const supported = [...INTEGRATIONS.keys()].join(', ');
+    fault(reader, path, `'${service}:${action}' is not supported; supported: ${supported}`);
+    return undefined;
+  }
+  if (waitForToken && !info.callback) {
+    fault(reader, path, `'${service}:${action}' has no .waitForTaskToken; use aws-sdk:${service}:${action}`);
+    return undefined;
   }
   return {
     kind: 'service',
@@ -51,4 +39,17 @@ export function readIntegration(reader: Reader, resource: string, path: string):
     action,
     waitForToken,
   };
+}
+
+/** Reports parameters that the integration does not take; those of an expression are seen when it runs. */
+export function checkParameters(
+  reader: Reader,
+  integration: Integration,
+  parameters: JsonValue | undefined,
+  path: string,
+): void {
+  if (integration.kind === 'function' || !isJsonObject(parameters)) return;
+  const name = `${integration.resourceType}:${integration.action}`;
+  const known = INTEGRATIONS.get(name)?.parameters ?? [];
+  refuseUnknown(reader, parameters, new Set(known), path, name);
 }

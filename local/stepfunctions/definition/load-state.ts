@@ -4,7 +4,7 @@ import { MAX_SECONDS } from '../limits.ts';
 import type { Template } from '../template.ts';
 import { parseTimestamp } from '../timestamp.ts';
 import { readAssign } from './assign.ts';
-import { readIntegration } from './integration.ts';
+import { checkParameters, readIntegration } from './integration.ts';
 import { fault, type Reader, readString, readTemplate, refuseUnknown } from './reader.ts';
 import { readCatch, readRetry } from './retry-catch.ts';
 import type { ChoiceRule, MapState, Sequence, State } from './types.ts';
@@ -115,6 +115,7 @@ export function loadState(
       checkSeconds(reader, source, 'HeartbeatSeconds', path, 1);
       checkHeartbeat(reader, source, path);
       if (integration === undefined) return undefined;
+      checkParameters(reader, integration, source.Arguments, `${path}.Arguments`);
       return {
         type,
         ...common,

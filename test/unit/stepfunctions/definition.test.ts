@@ -175,6 +175,12 @@ describe('a definition', () => {
       /scan/,
     ],
     [
+      'passes a parameter nobody knows',
+      task({ Arguments: { FunctionName: 'f', Paylod: 1 } }),
+      '$.States.Work.Arguments.Paylod',
+      /not supported/,
+    ],
+    [
       'waits for a job',
       task({ Resource: 'arn:aws:states:::sqs:sendMessage.sync' }),
       '$.States.Work.Resource',

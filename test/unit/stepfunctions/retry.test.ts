@@ -168,7 +168,7 @@ describe('Catch', () => {
 
   it('never catches States.Runtime, not even by name', async () => {
     const fields = {
-      Arguments: { FunctionName: 'work', Qualifier: '1' },
+      Arguments: "{% {'FunctionName': 'work', 'Qualifier': '1'} %}",
       Catch: [
         { ErrorEquals: ['States.Runtime'], Next: 'Fallback' },
         { ErrorEquals: ['States.ALL'], Next: 'Fallback' },

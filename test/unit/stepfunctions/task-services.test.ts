@@ -10,6 +10,7 @@ import { createLambdaInvoker } from '../../../local/event-sources/lambda-invoker
 import { createSqsDispatch, createSqsStore } from '../../../local/sqs/index.ts';
 import { StateError } from '../../../local/stepfunctions/errors.ts';
 import { createTaskServices } from '../../../local/stepfunctions/services/create-task-services.ts';
+import { INTEGRATIONS } from '../../../local/stepfunctions/services/integrations.ts';
 import { createVirtualClock } from '../../../local/virtual-clock.ts';
 
 const clock = createVirtualClock();
@@ -182,6 +183,21 @@ describe('DynamoDB tasks', () => {
     const failure = await failureOf(services.callAws('aws-sdk:dynamodb', 'putItem', parameters));
 
     expect(failure.error).toBe('States.Runtime');
+  });
+});
+
+describe('the integrations that a definition may name', () => {
+  const named = [...INTEGRATIONS].filter(([name]) => name !== 'lambda:invoke');
+
+  it.each(named)('%s takes the parameters that pass when it is loaded', async (name, { parameters }) => {
+    const service = name.slice(0, name.lastIndexOf(':'));
+    const action = name.slice(name.lastIndexOf(':') + 1);
+    // A null is as good as absent, so what fails is the call itself.
+    const nothing = Object.fromEntries(parameters.map((parameter) => [parameter, null]));
+
+    const failure = await failureOf(services.callAws(service, action, nothing));
+
+    expect(failure.error).not.toBe('States.Runtime');
   });
 });
 
