@@ -8,15 +8,13 @@ import {
 } from '../core/envelope.ts';
 import { FAILURE_CODES } from '../core/errors.ts';
 import type { Manifest, TypeManifest } from '../core/manifest.ts';
-import type { Source, SourceRecord } from '../core/sources.ts';
+import { type Source, type SourceRecord, sourcesFor, WEBHOOK_ATTRIBUTE } from '../core/sources.ts';
 
 /** One SQS record, as far as the starter looks at it. */
 export interface QueueRecord extends SourceRecord {
   readonly receiptHandle: string;
   /** ApproximateReceiveCount */
   readonly receiveCount: number;
-  /** Epoch milliseconds at which it was sent. */
-  readonly sentAt: number;
   /** FIFO queues: the message group. */
   readonly groupId?: string;
   readonly queueArn: string;
@@ -71,7 +69,7 @@ export function readRecord(record: QueueRecord, options: ReadOptions): ReadResul
 
 function toEnvelope(record: QueueRecord, sources: readonly Source[]): EnvelopeResult {
   const context = { traceparent: record.attributes.traceparent };
-  for (const source of sources) {
+  for (const source of sourcesFor(record, sources)) {
     let built: unknown;
     try {
       built = source.toEnvelope(record);
@@ -80,6 +78,9 @@ function toEnvelope(record: QueueRecord, sources: readonly Source[]): EnvelopeRe
       return issue({ path: '$', rule: `was refused by source ${source.name} (${why})`, found: 'text' });
     }
     if (built !== undefined) return validateEnvelope(built, context);
+  }
+  if (record.attributes[WEBHOOK_ATTRIBUTE] !== undefined) {
+    return issue({ path: '$', rule: 'came by a webhook that no source takes', found: 'text' });
   }
   return parseEnvelope(record.body, context);
 }
