@@ -15,6 +15,8 @@ import { reportFailureDeps } from '../lambdas/report-failure/deps.ts';
 import { createHandler as createReportFailure } from '../lambdas/report-failure/handler.ts';
 import { starterDeps } from '../lambdas/starter/deps.ts';
 import { createHandler as createStarter } from '../lambdas/starter/handler.ts';
+import { wakerDeps } from '../lambdas/waker/deps.ts';
+import { createHandler as createWaker } from '../lambdas/waker/handler.ts';
 import type { LambdaFunction } from './event-sources/index.ts';
 import type { WorkerNames } from './names.ts';
 
@@ -24,6 +26,7 @@ export const FUNCTION_NAMES = {
   plan: 'plan',
   commit: 'commit',
   reportFailure: 'report-failure',
+  waker: 'waker',
 } as const;
 
 const FUNCTION_TIMEOUT_SECONDS = 30;
@@ -90,6 +93,10 @@ export function workerFunctions(options: WorkerFunctionsOptions): Readonly<Recor
     [FUNCTION_NAMES.reportFailure]: {
       timeoutSeconds,
       handler: createReportFailure(reportFailureDeps(env, { telemetry, clients })),
+    },
+    [FUNCTION_NAMES.waker]: {
+      timeoutSeconds,
+      handler: createWaker(wakerDeps(env, { telemetry, clients })),
     },
   };
 }

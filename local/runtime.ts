@@ -6,6 +6,7 @@ import { SQSClient } from '@aws-sdk/client-sqs';
 import type { Clock, NewId, Random } from '../lambdas/core/clock.ts';
 import type { AnyMessageDefinition } from '../lambdas/core/message-type.ts';
 import type { Source } from '../lambdas/core/sources.ts';
+import { STREAM_FILTERS } from '../lambdas/core/stream.ts';
 import { SILENT, type Telemetry } from '../lambdas/core/telemetry.ts';
 import {
   DEFAULT_NUMBERS,
@@ -13,6 +14,7 @@ import {
   renderDefinition,
   substitute,
 } from '../statemachines/definition.ts';
+import type { StreamRecord } from './dynamodb/change-stream.ts';
 import { createDynamoDb } from './dynamodb/dynamodb.ts';
 import { createActivity } from './edge/activity.ts';
 import { inProcessClientConfig, LOCAL_ACCOUNT, LOCAL_REGION } from './edge/client-config.ts';
@@ -25,8 +27,11 @@ import {
   createLambdaDispatch,
   createLambdaInvoker,
   createSqsEventSource,
+  createStreamEventSource,
+  type DeliveryFault,
   functionArn,
   type LambdaFunction,
+  type StreamReader,
 } from './event-sources/index.ts';
 import { FUNCTION_NAMES, workerFunctions } from './functions.ts';
 import { localNames, type WorkerNames } from './names.ts';
@@ -71,6 +76,8 @@ export interface LocalRuntimeOptions {
   readonly startThrottle?: { readonly bucket: number; readonly refillPerSecond: number };
   /** Replaces or adds functions, e.g. handlers that a test deploys in the middle of a run. */
   readonly functions?: Readonly<Record<string, LambdaFunction>>;
+  /** For tests: what becomes of each batch of table changes before the waker gets it. @default 'none' */
+  readonly deliverChanges?: (records: readonly StreamRecord[]) => DeliveryFault;
   /** Told of faults of the runtime itself. */
   readonly onError?: (error: unknown) => void;
 }
@@ -210,6 +217,26 @@ export async function startRuntime(options: LocalRuntimeOptions): Promise<LocalR
     signals: sqs.signals(queueName),
     onError,
   });
+  const reader: StreamReader<StreamRecord> = {
+    read: (afterSequenceNumber, limit) =>
+      dynamodb.readStream({ tableName: names.tableName, afterSequenceNumber, limit }).records,
+    onChange: (listener) =>
+      dynamodb.onChange((tableName) => {
+        if (tableName === names.tableName) listener();
+      }),
+  };
+  const waker = createStreamEventSource({
+    clock,
+    reader,
+    functionName: FUNCTION_NAMES.waker,
+    invoke: (event) => invoker.invoke(FUNCTION_NAMES.waker, event),
+    filters: STREAM_FILTERS,
+    reportBatchItemFailures: true,
+    bisectBatchOnFunctionError: true,
+    ...(kept?.wakerPosition === undefined ? {} : { startAfter: kept.wakerPosition }),
+    ...(options.deliverChanges === undefined ? {} : { deliver: options.deliverChanges }),
+    onError,
+  });
   const lambdaApi = createLambdaDispatch({ clock, mappings: () => [source], invoker });
 
   const servers: EdgeServer[] = [];
@@ -229,6 +256,7 @@ export async function startRuntime(options: LocalRuntimeOptions): Promise<LocalR
     },
     async stop() {
       await source.stop();
+      await waker.stop();
       stepFunctions.halt();
       await Promise.all(servers.map((server) => server.close()));
       if (options.dataDir !== undefined) {
@@ -236,6 +264,7 @@ export async function startRuntime(options: LocalRuntimeOptions): Promise<LocalR
           sqs: sqs.snapshot(),
           s3: s3.snapshot(),
           stepFunctions: stepFunctions.snapshot(),
+          wakerPosition: waker.position(),
         });
       }
       await dynamodb.close();

@@ -8,6 +8,8 @@ export interface LocalState {
   readonly sqs: SqsSnapshot;
   readonly s3: S3Snapshot;
   readonly stepFunctions: Snapshot;
+  /** Up to where the waker has seen the table's changes; undefined before the first. */
+  readonly wakerPosition: string | undefined;
 }
 
 const FILE = 'state.json';

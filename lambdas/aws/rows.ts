@@ -1,4 +1,5 @@
 import { BatchGetItemCommand, type DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
+import { RoutedError } from '../core/commit-errors.ts';
 import type { Row, RowReader } from '../core/ports.ts';
 import { INDEXES, type ItemKey } from '../core/table.ts';
 import { fromItem, toItem } from './items.ts';
@@ -15,7 +16,7 @@ export function createRowReader(client: DynamoDBClient, tableName: string): RowR
   async function readBatch(keys: readonly ItemKey[], found: Map<string, Row>): Promise<void> {
     let pending = keys.map((key) => toItem({ PK: key.PK, SK: key.SK }));
     for (let round = 0; pending.length > 0; round += 1) {
-      if (round === MAX_ROUNDS) throw new UnprocessedKeys();
+      if (round === MAX_ROUNDS) throw new RoutedError('Throttled', 'DynamoDB left keys of a batch unread');
       const output = await client.send(
         new BatchGetItemCommand({ RequestItems: { [tableName]: { Keys: pending, ConsistentRead: true } } }),
       );
@@ -54,7 +55,11 @@ export function createRowReader(client: DynamoDBClient, tableName: string): RowR
         new QueryCommand({
           TableName: tableName,
           IndexName: INDEXES.byAggregate.name,
-          KeyConditionExpression: 'aggregate = :aggregate AND aggregateOrder = :order',
+          KeyConditionExpression: '#aggregate = :aggregate AND #order = :order',
+          ExpressionAttributeNames: {
+            '#aggregate': INDEXES.byAggregate.partitionKey,
+            '#order': INDEXES.byAggregate.sortKey,
+          },
           ExpressionAttributeValues: toItem({ ':aggregate': aggregate, ':order': aggregateOrder }),
           Limit: 1,
         }),
@@ -62,14 +67,4 @@ export function createRowReader(client: DynamoDBClient, tableName: string): RowR
       return (output.Items ?? []).length > 0;
     },
   };
-}
-
-/** DynamoDB kept leaving keys out: throttled. `$metadata` marks it as the service's fault and not a handler's. */
-class UnprocessedKeys extends Error {
-  override readonly name = 'UnprocessedKeys';
-  readonly $metadata = {};
-
-  constructor() {
-    super('DynamoDB left keys of a batch unread several times in a row');
-  }
 }

@@ -9,13 +9,6 @@ import {
 import type { TransactionItem, TransactionOutcome } from '../core/transaction.ts';
 import { expressionInput, toItem } from './items.ts';
 
-const THROTTLING = [
-  'ProvisionedThroughputExceededException',
-  'RequestLimitExceeded',
-  'ThrottlingException',
-  'TransactionInProgressException',
-];
-
 /**
  * Runs a transaction and reads its answer.
  * @param token ClientRequestToken: 1–36 characters
@@ -38,9 +31,6 @@ export async function transact(
     if (error instanceof TransactionCanceledException) return cancelled(error.CancellationReasons ?? []);
     if (error instanceof IdempotentParameterMismatchException) {
       return { outcome: 'GuardFailed', reasons: [error.name] };
-    }
-    if (error instanceof Error && THROTTLING.includes(error.name)) {
-      return { outcome: 'Throttled', reasons: [error.name] };
     }
     if (error instanceof Error && error.name === 'ValidationException') {
       return { outcome: 'PlanRejected', reasons: [error.name] };

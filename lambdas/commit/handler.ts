@@ -1,3 +1,4 @@
+import { routingTransientFaults } from '../aws/transient.ts';
 import type { Clock } from '../core/clock.ts';
 import { RoutedError } from '../core/commit-errors.ts';
 import type { CommitResult } from '../core/decision.ts';
@@ -14,7 +15,7 @@ export function createHandler(deps: CommitHandlerDeps) {
   return async (request: CommitRequest): Promise<CommitResult> => {
     const startedAt = deps.clock.now();
     try {
-      const result = await commit(request, deps);
+      const result = await routingTransientFaults(() => commit(request, deps));
       reportCommit(request, result, deps.clock.now() - startedAt, deps);
       return result;
     } catch (error) {

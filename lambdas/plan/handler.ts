@@ -1,3 +1,4 @@
+import { routingTransientFaults } from '../aws/transient.ts';
 import type { Decision } from '../core/decision.ts';
 import { codeDimension, type LogFields, type Telemetry } from '../core/telemetry.ts';
 import { type PlanDeps, type PlanRequest, plan } from './plan.ts';
@@ -11,7 +12,7 @@ export function createHandler(deps: PlanHandlerDeps) {
   return async (request: PlanRequest): Promise<Decision> => {
     const startedAt = deps.clock.now();
     try {
-      const decision = await plan(request, deps);
+      const decision = await routingTransientFaults(() => plan(request, deps));
       report(decision, request, deps.clock.now() - startedAt, deps);
       return decision;
     } finally {

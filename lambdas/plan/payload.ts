@@ -6,6 +6,7 @@ import { sha256 } from '../core/identity.ts';
 import type { AnyMessageDefinition } from '../core/message-type.ts';
 import type { PayloadReader } from '../core/ports.ts';
 import { parseStrictJson } from '../core/strict-json.ts';
+import { runTeamCode } from './team-code.ts';
 
 const DEFAULT_MAX_PAYLOAD_BYTES = 10 * 1024 * 1024;
 
@@ -75,8 +76,15 @@ async function fetchPayload(
   return definition.payloadFormat === 'bytes' ? object.bytes : jsonOf(object.bytes);
 }
 
+/** Strict about the encoding too: what is no UTF-8 would be replaced silently, and a byte order mark dropped. */
 function jsonOf(bytes: Uint8Array): unknown {
-  const parsed = parseStrictJson(new TextDecoder().decode(bytes));
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new TerminalFailure(FAILURE_CODES.INVALID_PAYLOAD, '$: must be UTF-8');
+  }
+  const parsed = parseStrictJson(text);
   if (!parsed.ok) {
     throw new TerminalFailure(FAILURE_CODES.INVALID_PAYLOAD, `${parsed.fault.path}: ${parsed.fault.rule}`);
   }
@@ -97,12 +105,13 @@ async function validated(raw: unknown, version: number, definition: AnyMessageDe
     value = await validate(schema, value, current);
     const upcast = definition.upcast?.[current];
     if (upcast === undefined) return value;
-    value = upcast(value);
+    const older = value;
+    value = await runTeamCode(() => upcast(older));
   }
 }
 
 async function validate(schema: StandardSchemaV1, value: unknown, version: number): Promise<unknown> {
-  const result = await schema['~standard'].validate(value);
+  const result = await runTeamCode(() => schema['~standard'].validate(value));
   if (result.issues === undefined) return result.value;
   const issues = result.issues.slice(0, 10).map(describeIssue);
   throw new TerminalFailure(FAILURE_CODES.INVALID_PAYLOAD, `schema ${version}: ${issues.join('; ')}`);
@@ -115,7 +124,9 @@ async function validate(schema: StandardSchemaV1, value: unknown, version: numbe
 function describeIssue(issue: StandardSchemaV1.Issue): string {
   const path = (issue.path ?? []).map((segment) => {
     const key = typeof segment === 'object' ? segment.key : segment;
-    return typeof key === 'number' ? `[${key}]` : `.${String(key)}`;
+    if (typeof key === 'number') return `[${key}]`;
+    // A key of a record is the sender's text too: only a name-like one is repeated.
+    return /^[A-Za-z_]\w{0,49}$/.test(String(key)) ? `.${String(key)}` : '[?]';
   });
   return `$.payload${path.join('')} is not as the schema wants it`;
 }

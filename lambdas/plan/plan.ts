@@ -11,13 +11,7 @@ import {
 } from '../core/decision.ts';
 import { type EffectsState, judgeEffects } from '../core/effects.ts';
 import type { Envelope } from '../core/envelope.ts';
-import {
-  errorName,
-  FAILURE_CODES,
-  RetryableFailure,
-  TerminalFailure,
-  WorkerFailure,
-} from '../core/errors.ts';
+import { errorName, FAILURE_CODES, RetryableFailure, TerminalFailure } from '../core/errors.ts';
 import {
   type ExecutionContext,
   type ExecutionInput,
@@ -34,6 +28,7 @@ import { AGGREGATE_ATTRIBUTES, aggregateKey, inboxKey, waiterKey } from '../core
 import { toWire } from '../core/wire.ts';
 import { readEffects } from './effect-rows.ts';
 import { resolvePayload } from './payload.ts';
+import { runTeamCode, TeamCodeError } from './team-code.ts';
 import { takeTurn } from './turn.ts';
 
 /** Rounds in which a plan may ask for further effects that turn out to be there already. */
@@ -194,16 +189,19 @@ async function runHandler(
 ): Promise<Decision> {
   const { envelope } = input;
   const payload = await resolvePayload(input, definition, deps.payloads);
-  const keys = definition.reads?.({ envelope, payload }) ?? [];
+  const keys = await runTeamCode(() => definition.reads?.({ envelope, payload }) ?? []);
   const reads = keys.length === 0 ? [] : await deps.rows.read(keys);
   const view = viewOf(aggregate, streamOf(definition));
   const key = aggregateKey(envelope.aggregateType, envelope.aggregateId);
 
   let effects: EffectsState = { results: {}, missing: [] };
   for (let round = 0; round < MAX_EFFECT_ROUNDS; round += 1) {
-    const plan = checkShape(
-      definition.plan({ envelope, payload, aggregate: view, effects: effects.results, reads, now: work.now }),
-    );
+    const { results } = effects;
+    // In a box, so that a promise is seen as one and refused, not awaited.
+    const boxed = await runTeamCode(() => ({
+      plan: definition.plan({ envelope, payload, aggregate: view, effects: results, reads, now: work.now }),
+    }));
+    const plan = checkShape(boxed.plan);
     const wanted = plan.effects ?? [];
     const wire = checkEffects(wanted, envelope);
     if (wire.some(({ name }) => effects.results[name] === undefined)) {
@@ -317,14 +315,10 @@ function handlerFailure(work: Work, thrown: unknown): Decision {
       ...(retryAfter === undefined ? {} : { retryAfterSeconds: retryAfter }),
     });
   }
-  if (isInfrastructure(thrown)) throw thrown;
-  const message = thrown instanceof Error ? thrown.message : 'a value that is no Error was thrown';
-  return failureOf(work, { kind: 'unknown', code: errorName(thrown), message: cut(message) });
-}
-
-/** An AWS client's own fault is the function's, and Step Functions retries it; a handler makes no AWS call. */
-function isInfrastructure(thrown: unknown): boolean {
-  return !(thrown instanceof WorkerFailure) && thrown instanceof Error && '$metadata' in thrown;
+  if (!(thrown instanceof TeamCodeError)) throw thrown;
+  const { cause } = thrown;
+  const message = cause instanceof Error ? cause.message : 'a value that is no Error was thrown';
+  return failureOf(work, { kind: 'unknown', code: errorName(cause), message: cut(message) });
 }
 
 function failureOf(work: Work, failure: FailureRecord): Decision {

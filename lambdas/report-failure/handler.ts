@@ -1,3 +1,4 @@
+import { routingTransientFaults } from '../aws/transient.ts';
 import { codeDimension, type LogFields, type Telemetry } from '../core/telemetry.ts';
 import {
   ReportedFailure,
@@ -27,7 +28,7 @@ export function createHandler(deps: ReportFailureHandlerDeps) {
       code,
     };
     try {
-      await reportFailure(request, deps);
+      await routingTransientFaults(() => reportFailure(request, deps));
       deps.telemetry.info('message_replayed', { ...fields, result: 'REPLAYED' });
       deps.telemetry.metric('Replays', 1);
       return {};

@@ -1,0 +1,36 @@
+/**
+ * What the waker is told of: changes of aggregates, new waiters and skip markers, in the terms of Lambda's event
+ * filtering. The deployed event source and the local one use the same patterns.
+ */
+export const STREAM_FILTERS = [
+  { eventName: ['INSERT', 'MODIFY'], dynamodb: { Keys: { SK: { S: ['META'] } } } },
+  { eventName: ['INSERT', 'MODIFY'], dynamodb: { Keys: { SK: { S: [{ prefix: 'WAITER#' }] } } } },
+  { eventName: ['INSERT', 'MODIFY'], dynamodb: { Keys: { SK: { S: [{ prefix: 'SKIP#' }] } } } },
+] as const;
+
+/** One ordering stream of one aggregate, in which somebody's turn may have come. */
+export interface StreamPlace {
+  /** Partition key of the aggregate. */
+  readonly aggregate: string;
+  readonly stream: string;
+}
+
+/** A change of the table, with native values. */
+export interface TableChange {
+  readonly PK: string;
+  readonly SK: string;
+  readonly newImage: Readonly<Record<string, unknown>> | undefined;
+  readonly oldImage: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** The ordering streams that a change concerns: those whose version moved, or that got a waiter or a skip marker. */
+export function concernedStreams(change: TableChange): readonly StreamPlace[] {
+  const { PK, SK, newImage = {}, oldImage = {} } = change;
+  if (PK.startsWith('EFFECT#')) return [];
+  const [kind, stream] = SK.split('#');
+  if ((kind === 'WAITER' || kind === 'SKIP') && stream !== undefined) return [{ aggregate: PK, stream }];
+  if (SK !== 'META') return [];
+  return Object.keys(newImage)
+    .filter((name) => name.startsWith('version#') && newImage[name] !== oldImage[name])
+    .map((name) => ({ aggregate: PK, stream: name.slice('version#'.length) }));
+}
