@@ -1,6 +1,7 @@
 import type { AnyMessageDefinition } from '../core/message-type.ts';
 import { caseDeadline } from './case-deadline.ts';
+import { caseNoteAdded } from './case-note-added.ts';
 import { caseStageChanged } from './case-stage-changed.ts';
 
 /** The message types of this deployment: examples, one a capability. Put your own in their place. */
-export const messages: readonly AnyMessageDefinition[] = [caseStageChanged, caseDeadline];
+export const messages: readonly AnyMessageDefinition[] = [caseStageChanged, caseDeadline, caseNoteAdded];
