@@ -115,7 +115,7 @@ function pathOf(stack: readonly Frame[]): string {
   let path = '$';
   for (const frame of stack) {
     if (frame.keys === undefined) path += `[${frame.index}]`;
-    else if (frame.key !== '') path += /^[A-Za-z_]\w*$/.test(frame.key) ? `.${frame.key}` : '[?]';
+    else if (frame.key !== '') path += /^[A-Za-z_]\w{0,49}$/.test(frame.key) ? `.${frame.key}` : '[?]';
   }
   return path;
 }

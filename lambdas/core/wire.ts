@@ -2,9 +2,8 @@ import type { JsonObject, JsonValue } from './json.ts';
 
 /** DynamoDB nests at most 32 levels; one is the item itself. */
 const MAX_DEPTH = 31;
-/** DynamoDB numbers: up to 38 significant digits, magnitude from 1E-130 to 9.99…E+125. */
+/** DynamoDB numbers: up to 38 significant digits, none closer to zero than 1E-130. */
 const MAX_DIGITS = 38;
-const MAX_MAGNITUDE = 1e126;
 const MIN_MAGNITUDE = 1e-130;
 /** How a whole number that a JSON number would round travels between Plan and Commit. */
 const NUMBER_TAG = '$number';
@@ -26,7 +25,7 @@ export class WireError extends Error {
  *
  * - `undefined` in an object: the key is left out; in an array: refused (it would shift or become null)
  * - `null`: NULL · empty strings: kept · `Date`: ISO 8601 text · bigint: an exact number
- * - NaN, infinities, numbers beyond DynamoDB's range, invalid dates, lone surrogates, symbols, functions, class
+ * - NaN, infinities, numbers beyond 2^53 or below DynamoDB's range, invalid dates, lone surrogates, symbols, functions, class
  *   instances (Map, Set, typed arrays, …): refused
  */
 export function toWire(value: unknown, path: string, depth = 0): JsonValue {
@@ -100,8 +99,11 @@ const isList = (value: JsonValue): value is readonly JsonValue[] => Array.isArra
 function numberToWire(value: number, path: string): number {
   if (!Number.isFinite(value)) throw new WireError(path, 'must be a finite number');
   const magnitude = Math.abs(value);
-  if (magnitude >= MAX_MAGNITUDE || (magnitude > 0 && magnitude < MIN_MAGNITUDE)) {
-    throw new WireError(path, 'must be within DynamoDB’s number range (1E-130 to 9.99E+125)');
+  if (magnitude > Number.MAX_SAFE_INTEGER) {
+    throw new WireError(path, 'must not exceed 2^53 - 1 as a number (use a bigint, which is exact)');
+  }
+  if (magnitude > 0 && magnitude < MIN_MAGNITUDE) {
+    throw new WireError(path, 'must not be closer to zero than DynamoDB’s numbers (1E-130)');
   }
   return magnitude === 0 ? 0 : value;
 }
