@@ -32,7 +32,7 @@ export function localNames(workerName: string, fifo: boolean): WorkerNames {
     queueArn: main.arn,
     dlqUrl: dlq.url,
     dlqArn: dlq.arn,
-    quarantineQueueUrl: queue(`${workerName}-quarantine${suffix}`).url,
+    quarantineQueueUrl: queue(`${workerName}-quarantine`).url,
     payloadBucket: `${workerName}-payloads`,
   };
 }

@@ -22,10 +22,11 @@ export async function createResources(options: ResourceOptions): Promise<void> {
   const { names, sqs, s3, fifo } = options;
   const kind = fifo ? { FifoQueue: 'true', ContentBasedDeduplication: 'true' } : {};
   const create = (url: string, attributes: Record<string, string>) =>
-    sqs.createQueue(url.slice(url.lastIndexOf('/') + 1), { ...kind, ...attributes }, {});
-  create(names.dlqUrl, { MessageRetentionPeriod: String(14 * DAY_SECONDS) });
+    sqs.createQueue(url.slice(url.lastIndexOf('/') + 1), attributes, {});
+  create(names.dlqUrl, { ...kind, MessageRetentionPeriod: String(14 * DAY_SECONDS) });
   create(names.quarantineQueueUrl, { MessageRetentionPeriod: String(14 * DAY_SECONDS) });
   create(names.queueUrl, {
+    ...kind,
     VisibilityTimeout: String(VISIBILITY_SECONDS),
     MessageRetentionPeriod: String(4 * DAY_SECONDS),
     RedrivePolicy: JSON.stringify({

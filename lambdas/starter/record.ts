@@ -4,7 +4,6 @@ import {
   type EnvelopeIssue,
   type EnvelopeResult,
   parseEnvelope,
-  validateEnvelope,
 } from '../core/envelope.ts';
 import { FAILURE_CODES } from '../core/errors.ts';
 import type { Manifest, TypeManifest } from '../core/manifest.ts';
@@ -70,14 +69,17 @@ export function readRecord(record: QueueRecord, options: ReadOptions): ReadResul
 function toEnvelope(record: QueueRecord, sources: readonly Source[]): EnvelopeResult {
   const context = { traceparent: record.attributes.traceparent };
   for (const source of sourcesFor(record, sources)) {
-    let built: unknown;
+    let text: string | undefined;
     try {
-      built = source.toEnvelope(record);
+      const built = source.toEnvelope(record);
+      if (built === undefined) continue;
+      // Through text, so that a built envelope is held to the same JSON as one that was sent.
+      text = JSON.stringify(built);
     } catch (error) {
       const why = error instanceof Error ? error.name : 'UnknownFailure';
       return issue({ path: '$', rule: `was refused by source ${source.name} (${why})`, found: 'text' });
     }
-    if (built !== undefined) return validateEnvelope(built, context);
+    return parseEnvelope(text ?? '', context);
   }
   if (record.attributes[WEBHOOK_ATTRIBUTE] !== undefined) {
     return issue({ path: '$', rule: 'came by a webhook that no source takes', found: 'text' });

@@ -11,6 +11,8 @@ import type { Rejection } from './record.ts';
 
 /** An execution takes 262,144 bytes of input; what is above this leaves no room for the plan beside it. */
 export const MAX_INLINE_INPUT_BYTES = 200 * 1024;
+/** Quarantine carries the input as text inside JSON, where each quote and backslash takes a byte more. */
+const MAX_QUOTED_INPUT_BYTES = 240 * 1024;
 
 /** The inbox, as the starter uses it. */
 export interface StarterInbox {
@@ -93,6 +95,10 @@ export async function startMessage(
   return { result: duplicate ? 'DUPLICATE_RUNNING' : 'STARTED', executionName: target };
 }
 
+const isTooLarge = (text: string): boolean =>
+  Buffer.byteLength(text) > MAX_INLINE_INPUT_BYTES ||
+  Buffer.byteLength(JSON.stringify(text)) > MAX_QUOTED_INPUT_BYTES;
+
 async function executionInput(
   envelope: Envelope,
   type: TypeManifest,
@@ -118,8 +124,7 @@ async function executionInput(
   };
   const text = JSON.stringify(input);
   const { payload, ...rest } = envelope;
-  const aside =
-    payload !== undefined && (type.data === 'reference' || Buffer.byteLength(text) > MAX_INLINE_INPUT_BYTES);
+  const aside = payload !== undefined && (type.data === 'reference' || isTooLarge(text));
   if (!aside) return text;
   const payloadRef = await deps.offload(Buffer.from(JSON.stringify(payload)));
   return JSON.stringify({
