@@ -26,6 +26,7 @@ import type { ServiceCall } from './edge/service-call.ts';
 import {
   createLambdaDispatch,
   createLambdaInvoker,
+  createPipe,
   createSqsEventSource,
   createStreamEventSource,
   type DeliveryFault,
@@ -76,6 +77,14 @@ export interface LocalRuntimeOptions {
   readonly startThrottle?: { readonly bucket: number; readonly refillPerSecond: number };
   /** Replaces or adds functions, e.g. handlers that a test deploys in the middle of a run. */
   readonly functions?: Readonly<Record<string, LambdaFunction>>;
+  /** Where the outbox pipe sends the table's events. @default no pipe */
+  readonly outbox?: {
+    readonly queueUrl: string;
+    /** Of the runtime that has the queue. @default this one's */
+    readonly client?: SQSClient;
+    /** For tests: what becomes of a batch of events. @default 'none' */
+    readonly deliver?: (records: readonly StreamRecord[]) => DeliveryFault;
+  };
   /** For tests: what becomes of each batch of table changes before the waker gets it. @default 'none' */
   readonly deliverChanges?: (records: readonly StreamRecord[]) => DeliveryFault;
   /** Told of faults of the runtime itself. */
@@ -237,6 +246,20 @@ export async function startRuntime(options: LocalRuntimeOptions): Promise<LocalR
     ...(options.deliverChanges === undefined ? {} : { deliver: options.deliverChanges }),
     onError,
   });
+  const { outbox } = options;
+  const pipe =
+    outbox === undefined
+      ? undefined
+      : createPipe({
+          clock,
+          newId,
+          reader,
+          client: outbox.client ?? clients.sqs,
+          queueUrl: outbox.queueUrl,
+          ...(kept?.pipePosition === undefined ? {} : { startAfter: kept.pipePosition }),
+          ...(outbox.deliver === undefined ? {} : { deliver: outbox.deliver }),
+          onError,
+        });
   const lambdaApi = createLambdaDispatch({ clock, mappings: () => [source], invoker });
 
   const servers: EdgeServer[] = [];
@@ -257,6 +280,7 @@ export async function startRuntime(options: LocalRuntimeOptions): Promise<LocalR
     async stop() {
       await source.stop();
       await waker.stop();
+      await pipe?.stop();
       stepFunctions.halt();
       await Promise.all(servers.map((server) => server.close()));
       if (options.dataDir !== undefined) {
@@ -265,6 +289,7 @@ export async function startRuntime(options: LocalRuntimeOptions): Promise<LocalR
           s3: s3.snapshot(),
           stepFunctions: stepFunctions.snapshot(),
           wakerPosition: waker.position(),
+          pipePosition: pipe?.position() ?? kept?.pipePosition,
         });
       }
       await dynamodb.close();

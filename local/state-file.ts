@@ -10,6 +10,8 @@ export interface LocalState {
   readonly stepFunctions: Snapshot;
   /** Up to where the waker has seen the table's changes; undefined before the first. */
   readonly wakerPosition: string | undefined;
+  /** Up to where the outbox pipe has published. */
+  readonly pipePosition: string | undefined;
 }
 
 const FILE = 'state.json';

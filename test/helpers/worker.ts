@@ -42,8 +42,14 @@ export interface TestWorker extends LocalRuntime {
 }
 
 /** Starts a worker in virtual time and stops it when the test ends. */
-export async function startWorker(options: Partial<LocalRuntimeOptions> = {}): Promise<TestWorker> {
-  const clock = createVirtualClock();
+export async function startWorker(
+  options: Partial<Omit<LocalRuntimeOptions, 'clock'>> & {
+    /** A worker that runs beside this one, on the same clock. */
+    readonly beside?: TestWorker;
+  } = {},
+): Promise<TestWorker> {
+  const { beside } = options;
+  const clock = beside?.clock ?? createVirtualClock();
   const runtime = await startRuntime({
     random: seededRandom(1),
     newId: sequentialIds(),
@@ -56,7 +62,7 @@ export async function startWorker(options: Partial<LocalRuntimeOptions> = {}): P
   });
   onTestFinished(() => runtime.stop());
   const { sqs, sfn, dynamodb } = runtime.clients;
-  const drive = { clock, inFlight: runtime.inFlight };
+  const drive = { clock, inFlight: () => runtime.inFlight() + (beside?.inFlight() ?? 0) };
 
   const worker: TestWorker = {
     ...runtime,
