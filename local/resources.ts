@@ -38,6 +38,27 @@ export async function createResources(options: ResourceOptions): Promise<void> {
   await createTable(options.dynamodb, names.tableName);
 }
 
+/** A further queue of a worker: what comes back from a failed receive is soon visible again. */
+export function createInputQueues(
+  sqs: SqsStore,
+  input: { readonly queueUrl: string; readonly dlqUrl: string; readonly maxReceiveCount: number },
+): void {
+  const nameOf = (url: string) => url.slice(url.lastIndexOf('/') + 1);
+  const retention = { MessageRetentionPeriod: String(14 * DAY_SECONDS) };
+  const { arn } = sqs.createQueue(nameOf(input.dlqUrl), retention, {});
+  sqs.createQueue(
+    nameOf(input.queueUrl),
+    {
+      VisibilityTimeout: String(VISIBILITY_SECONDS),
+      RedrivePolicy: JSON.stringify({
+        deadLetterTargetArn: arn,
+        maxReceiveCount: String(input.maxReceiveCount),
+      }),
+    },
+    {},
+  );
+}
+
 async function createTable(client: DynamoDBClient, tableName: string): Promise<void> {
   const indexes = Object.values(INDEXES);
   const keys = [TABLE, ...indexes].flatMap(({ partitionKey, sortKey }) => [partitionKey, sortKey]);

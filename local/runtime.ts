@@ -34,9 +34,9 @@ import {
   type LambdaFunction,
   type StreamReader,
 } from './event-sources/index.ts';
-import { FUNCTION_NAMES, workerFunctions } from './functions.ts';
+import { FUNCTION_NAMES, type WorkerFunctionsOptions, workerFunctions } from './functions.ts';
 import { localNames, type WorkerNames } from './names.ts';
-import { createResources } from './resources.ts';
+import { createInputQueues, createResources } from './resources.ts';
 import { createS3Dispatch, createS3Store } from './s3/index.ts';
 import { createSqsDispatch, createSqsStore } from './sqs/index.ts';
 import { readState, writeState } from './state-file.ts';
@@ -85,15 +85,34 @@ export interface LocalRuntimeOptions {
     /** For tests: what becomes of a batch of events. @default 'none' */
     readonly deliver?: (records: readonly StreamRecord[]) => DeliveryFault;
   };
+  /** Further queues of the same worker, each with a dead-letter queue and a starter of its own. @default none */
+  readonly inputs?: readonly InputOptions[];
   /** For tests: what becomes of each batch of table changes before the waker gets it. @default 'none' */
   readonly deliverChanges?: (records: readonly StreamRecord[]) => DeliveryFault;
   /** Told of faults of the runtime itself. */
   readonly onError?: (error: unknown) => void;
 }
 
+/** A further queue that leads to the same worker. An invalid message is left to the queue's own redrive policy. */
+export interface InputOptions {
+  readonly queueName: string;
+  readonly maxReceiveCount: number;
+  /** Where this queue's starter writes. @default nowhere */
+  readonly telemetry?: Telemetry;
+}
+
+/** Where a further queue and its dead-letter queue are. */
+export interface InputQueues {
+  readonly queueUrl: string;
+  readonly queueArn: string;
+  readonly dlqUrl: string;
+}
+
 /** A whole worker in one process: the deployed definition and handlers against embedded services. */
 export interface LocalRuntime {
   readonly names: WorkerNames;
+  /** The further queues, in the order of the options. */
+  readonly inputs: readonly InputQueues[];
   readonly clients: {
     readonly dynamodb: DynamoDBClient;
     readonly lambda: LambdaClient;
@@ -108,6 +127,8 @@ export interface LocalRuntime {
   listen(port?: number): Promise<EdgeServer>;
   /** Takes new handlers from now on, as a deployment does: running executions go on with them. */
   deploy(messages: readonly AnyMessageDefinition[]): void;
+  /** Writes the state to the data directory, if there is one, so that a crash loses only what came after. */
+  save(): Promise<void>;
   /** Stops taking up work, keeps the state when there is a data directory, and closes. */
   stop(): Promise<void>;
 }
@@ -160,8 +181,18 @@ export async function startRuntime(options: LocalRuntimeOptions): Promise<LocalR
   const clients = clientsOf(false);
 
   let messages = options.messages;
-  const build = () => ({
-    ...workerFunctions({
+  const inputs = (options.inputs ?? []).map((input) => {
+    const { queueUrl, queueArn, dlqUrl } = localNames(input.queueName, false);
+    return {
+      ...input,
+      queueUrl,
+      queueArn,
+      dlqUrl,
+      functionName: `${FUNCTION_NAMES.starter}-${input.queueName}`,
+    };
+  });
+  const buildFor = (overrides: Partial<WorkerFunctionsOptions>) =>
+    workerFunctions({
       clock,
       random,
       newId,
@@ -174,9 +205,22 @@ export async function startRuntime(options: LocalRuntimeOptions): Promise<LocalR
       executionTimeoutSeconds: numbers.executionTimeoutSeconds,
       inboxTtlSeconds: numbers.inboxTtlSeconds,
       clients: workerClients,
-    }),
-    ...options.functions,
-  });
+      ...overrides,
+    });
+  const build = () => {
+    const functions: Record<string, LambdaFunction> = { ...buildFor({}) };
+    for (const { functionName, maxReceiveCount, queueUrl, queueArn, dlqUrl, ...input } of inputs) {
+      const { [FUNCTION_NAMES.starter]: starter } = buildFor({
+        names: { ...names, queueUrl, queueArn, dlqUrl },
+        telemetry: input.telemetry ?? SILENT,
+        invalidMessages: 'dlq',
+        // Above what the queue allows: the queue's own redrive policy moves the message.
+        invalidReceives: maxReceiveCount + 1,
+      });
+      if (starter !== undefined) functions[functionName] = starter;
+    }
+    return { ...functions, ...options.functions };
+  };
   const functions: Record<string, LambdaFunction> = build();
   const invoker = createLambdaInvoker({ clock, newId, functions });
   const stepFunctions = createStepFunctions({
@@ -199,6 +243,7 @@ export async function startRuntime(options: LocalRuntimeOptions): Promise<LocalR
     s3,
     dynamodb: clients.dynamodb,
   });
+  for (const input of inputs) createInputQueues(sqs, input);
   if (kept !== undefined) stepFunctions.restore(kept.stepFunctions);
   stepFunctions.addStateMachine({
     name: names.workerName,
@@ -212,20 +257,22 @@ export async function startRuntime(options: LocalRuntimeOptions): Promise<LocalR
     }),
   });
 
-  const queueName = names.queueUrl.slice(names.queueUrl.lastIndexOf('/') + 1);
-  const source = createSqsEventSource({
-    clock,
-    client: clients.sqs,
-    uuid: newId(),
-    queueUrl: names.queueUrl,
-    queueArn: names.queueArn,
-    functionName: FUNCTION_NAMES.starter,
-    invoke: (event) => invoker.invoke(FUNCTION_NAMES.starter, event),
-    batchSize: options.batchSize ?? 10,
-    maxConcurrency: options.maxConcurrency ?? 5,
-    signals: sqs.signals(queueName),
-    onError,
-  });
+  const sources = [{ ...names, functionName: FUNCTION_NAMES.starter }, ...inputs].map(
+    ({ queueUrl, queueArn, functionName }) =>
+      createSqsEventSource({
+        clock,
+        client: clients.sqs,
+        uuid: newId(),
+        queueUrl,
+        queueArn,
+        functionName,
+        invoke: (event) => invoker.invoke(functionName, event),
+        batchSize: options.batchSize ?? 10,
+        maxConcurrency: options.maxConcurrency ?? 5,
+        signals: sqs.signals(queueUrl.slice(queueUrl.lastIndexOf('/') + 1)),
+        onError,
+      }),
+  );
   const reader: StreamReader<StreamRecord> = {
     read: (afterSequenceNumber, limit) =>
       dynamodb.readStream({ tableName: names.tableName, afterSequenceNumber, limit }).records,
@@ -260,11 +307,12 @@ export async function startRuntime(options: LocalRuntimeOptions): Promise<LocalR
           ...(outbox.deliver === undefined ? {} : { deliver: outbox.deliver }),
           onError,
         });
-  const lambdaApi = createLambdaDispatch({ clock, mappings: () => [source], invoker });
+  const lambdaApi = createLambdaDispatch({ clock, mappings: () => sources, invoker });
 
   const servers: EdgeServer[] = [];
   const runtime: LocalRuntime = {
     names,
+    inputs: inputs.map(({ queueUrl, queueArn, dlqUrl }) => ({ queueUrl, queueArn, dlqUrl })),
     clients,
     stepFunctions,
     inFlight: () => activity.inFlight(),
@@ -277,8 +325,17 @@ export async function startRuntime(options: LocalRuntimeOptions): Promise<LocalR
       messages = next;
       Object.assign(functions, build());
     },
+    async save() {
+      if (options.dataDir === undefined) return;
+      await writeState(options.dataDir, {
+        sqs: sqs.snapshot(),
+        s3: s3.snapshot(),
+        stepFunctions: stepFunctions.snapshot(),
+        wakerPosition: waker.position(),
+      });
+    },
     async stop() {
-      await source.stop();
+      await Promise.all(sources.map((source) => source.stop()));
       await waker.stop();
       await pipe?.stop();
       stepFunctions.halt();
