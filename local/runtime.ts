@@ -332,6 +332,7 @@ export async function startRuntime(options: LocalRuntimeOptions): Promise<LocalR
         s3: s3.snapshot(),
         stepFunctions: stepFunctions.snapshot(),
         wakerPosition: waker.position(),
+        pipePosition: pipe?.position() ?? kept?.pipePosition,
       });
     },
     async stop() {
@@ -340,15 +341,7 @@ export async function startRuntime(options: LocalRuntimeOptions): Promise<LocalR
       await pipe?.stop();
       stepFunctions.halt();
       await Promise.all(servers.map((server) => server.close()));
-      if (options.dataDir !== undefined) {
-        await writeState(options.dataDir, {
-          sqs: sqs.snapshot(),
-          s3: s3.snapshot(),
-          stepFunctions: stepFunctions.snapshot(),
-          wakerPosition: waker.position(),
-          pipePosition: pipe?.position() ?? kept?.pipePosition,
-        });
-      }
+      await runtime.save();
       await dynamodb.close();
     },
   };
