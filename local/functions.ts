@@ -5,6 +5,7 @@ import type { SQSClient } from '@aws-sdk/client-sqs';
 import { commitDeps } from '../lambdas/commit/deps.ts';
 import { createHandler as createCommit } from '../lambdas/commit/handler.ts';
 import type { Clock, NewId, Random } from '../lambdas/core/clock.ts';
+import type { DomainTables } from '../lambdas/core/domain-table.ts';
 import { createManifest, createRegistry } from '../lambdas/core/manifest.ts';
 import type { AnyMessageDefinition } from '../lambdas/core/message-type.ts';
 import type { Source } from '../lambdas/core/sources.ts';
@@ -40,6 +41,7 @@ export interface WorkerFunctionsOptions {
   readonly names: WorkerNames;
   readonly messages: readonly AnyMessageDefinition[];
   readonly sources: readonly Source[];
+  readonly aggregates: DomainTables;
   readonly invalidMessages: 'dlq' | 'quarantine';
   readonly invalidReceives: number;
   readonly executionTimeoutSeconds: number;
@@ -71,6 +73,7 @@ export function workerFunctions(options: WorkerFunctionsOptions): Readonly<Recor
     INBOX_TTL_SECONDS: String(options.inboxTtlSeconds),
     OUTBOX_TTL_SECONDS: String(OUTBOX_TTL_SECONDS),
     MANIFEST_DIGEST: manifest.digest,
+    AGGREGATES: JSON.stringify(options.aggregates),
     FAILURE_CODES: options.messages.flatMap(({ failureCodes }) => failureCodes ?? []).join(','),
   };
   const { random, newId, sources, messages } = options;

@@ -4,6 +4,7 @@ import { S3Client } from '@aws-sdk/client-s3';
 import { SFNClient } from '@aws-sdk/client-sfn';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import type { Clock, NewId, Random } from '../lambdas/core/clock.ts';
+import type { DomainTables } from '../lambdas/core/domain-table.ts';
 import type { AnyMessageDefinition } from '../lambdas/core/message-type.ts';
 import type { Source } from '../lambdas/core/sources.ts';
 import { STREAM_FILTERS } from '../lambdas/core/stream.ts';
@@ -50,6 +51,8 @@ export interface LocalRuntimeOptions {
   readonly messages: readonly AnyMessageDefinition[];
   /** @default none */
   readonly sources?: readonly Source[];
+  /** Aggregates that live in tables of their own, by type. @default all live in the worker's table */
+  readonly aggregates?: DomainTables;
   /** @default 'stepwell' */
   readonly workerName?: string;
   /** A FIFO queue instead of a standard one. @default false */
@@ -200,6 +203,7 @@ export async function startRuntime(options: LocalRuntimeOptions): Promise<LocalR
       names,
       messages,
       sources: options.sources ?? [],
+      aggregates: options.aggregates ?? {},
       invalidMessages: options.invalidMessages ?? 'dlq',
       invalidReceives: options.invalidReceives ?? 3,
       executionTimeoutSeconds: numbers.executionTimeoutSeconds,

@@ -51,7 +51,8 @@ function cancelled(reasons: readonly CancellationReason[]): TransactionOutcome {
   return { outcome: rejected ? 'PlanRejected' : 'Throttled', reasons: codes };
 }
 
-function toAction(item: TransactionItem, tableName: string): TransactWriteItem {
+function toAction(item: TransactionItem, workerTable: string): TransactWriteItem {
+  const tableName = ('table' in item ? item.table : undefined) ?? workerTable;
   switch (item.action) {
     case 'Put':
       return {

@@ -1,3 +1,4 @@
+import type { DomainChange } from './domain-table.ts';
 import type { FailureRecord, Progress } from './execution.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 import type { Ordering } from './message-type.ts';
@@ -55,6 +56,8 @@ export interface AggregateChange {
   readonly version?: VersionGuard;
   readonly set: JsonObject;
   readonly remove: readonly string[];
+  /** The aggregate lives in a table of its own: its attributes change there, and only the versions here. */
+  readonly domain?: DomainChange;
 }
 
 /** A write beside the aggregate, in wire form. */

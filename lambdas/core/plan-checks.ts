@@ -27,6 +27,8 @@ export interface EventOrigin {
   readonly producer: string;
   /** ISO 8601 */
   readonly occurredAt: string;
+  /** Attributes of the aggregate's item that only the worker writes. @default those of the worker's table */
+  readonly reserved?: readonly string[] | undefined;
 }
 
 /**
@@ -37,7 +39,9 @@ export interface EventOrigin {
 export function checkPlan(plan: Plan, origin: EventOrigin): WirePlan {
   return asPlanFailure(() => {
     const set = recordToWire(plan.set ?? {}, 'set');
-    for (const attribute of [...Object.keys(set), ...(plan.remove ?? [])]) checkAttribute(attribute, 'set');
+    for (const attribute of [...Object.keys(set), ...(plan.remove ?? [])]) {
+      checkAttribute(attribute, 'set', origin.reserved);
+    }
     const both = (plan.remove ?? []).find((attribute) => Object.hasOwn(set, attribute));
     if (both !== undefined) throw new WireError(`remove`, `must not name ${both}, which is set as well`);
     const writes = (plan.writes ?? []).map((write, index) => wireWrite(write, `writes[${index}]`));
@@ -111,7 +115,8 @@ export function checkLimits(parts: {
   readonly checks: readonly WireCheck[];
   readonly events: readonly WireEvent[];
 }): void {
-  const actions = 2 + parts.writes.length + parts.checks.length + parts.events.length;
+  const { domain } = parts.aggregate;
+  const actions = (domain === undefined ? 2 : 3) + parts.writes.length + parts.checks.length + parts.events.length;
   if (actions > MAX_TRANSACTION_ITEMS) {
     throw tooLarge(`the plan needs ${actions} actions, a transaction takes ${MAX_TRANSACTION_ITEMS}`);
   }
@@ -121,7 +126,7 @@ export function checkLimits(parts: {
     ...parts.checks.map(({ key }) => key),
   ];
   asPlanFailure(() => checkDistinct(keys));
-  const items = [parts.aggregate.set, ...parts.writes.map((write) => write.put ?? write.set ?? {})];
+  const items = [domain?.set ?? parts.aggregate.set, ...parts.writes.map((write) => write.put ?? write.set ?? {})];
   for (const [index, item] of items.entries()) {
     if (wireBytes(item) > MAX_ITEM_BYTES) {
       const what = index === 0 ? 'set' : `writes[${index - 1}]`;
@@ -203,9 +208,10 @@ function checkKey(key: PlanKey, path: string): void {
   }
 }
 
-function checkAttribute(attribute: string, path: string): void {
+function checkAttribute(attribute: string, path: string, others?: readonly string[]): void {
   const reserved =
-    AGGREGATE_ATTRIBUTES.some((name) => name === attribute) || /^(version|lastKey)#/.test(attribute);
+    others?.includes(attribute) ??
+    (AGGREGATE_ATTRIBUTES.some((name) => name === attribute) || /^(version|lastKey)#/.test(attribute));
   if (reserved) throw new WireError(`${path}.${attribute}`, 'is written by the worker alone');
 }
 

@@ -1,3 +1,4 @@
+import type { DomainTable } from './domain-table.ts';
 import type { PayloadRef } from './envelope.ts';
 import type { ItemKey } from './table.ts';
 
@@ -12,6 +13,19 @@ export interface RowReader {
   range(partitionKey: string, from: string, to: string, limit: number): Promise<readonly Row[]>;
   /** Whether an inbox row stands under this place of the `byAggregate` index (eventually consistent). */
   hasMessage(aggregate: string, aggregateOrder: string): Promise<boolean>;
+}
+
+/** An aggregate in a table of its own. */
+export interface DomainItem {
+  readonly domain: DomainTable;
+  readonly key: Readonly<Record<string, string>>;
+  readonly item: Row | undefined;
+}
+
+/** Strongly consistent reads of aggregates that live in tables of their own. */
+export interface DomainReader {
+  /** Undefined when the type lives in the worker's table. */
+  find(aggregateType: string, aggregateId: string): Promise<DomainItem | undefined>;
 }
 
 export type FetchedObject =

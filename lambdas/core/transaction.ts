@@ -1,5 +1,6 @@
 import type { CommitErrorName } from './commit-errors.ts';
 import type { AggregateChange, CommitDecision, WireCheck, WireEvent, WireWrite } from './decision.ts';
+import { domainItem } from './domain-commit.ts';
 import type { JsonObject } from './json.ts';
 import { lastKeyAttribute, versionAttribute } from './ordering.ts';
 import { aggregateIndexKey, type ItemKey, inboxKey, outboxKey } from './table.ts';
@@ -12,21 +13,27 @@ export interface Expression {
   readonly values: Readonly<Record<string, unknown>>;
 }
 
+/** A key of the worker's table, or of the table that is named beside it. */
+interface Place {
+  /** @default the worker's table */
+  readonly table?: string;
+  readonly key: ItemKey | Readonly<Record<string, string>>;
+}
+
 /** One action of a transaction, in DynamoDB's terms but with native values. */
 export type TransactionItem =
-  | {
+  | (Place & {
       readonly action: 'Update';
-      readonly key: ItemKey;
       readonly update: Expression;
       readonly condition?: Expression;
-    }
+    })
   | {
       readonly action: 'Put';
       readonly item: ItemKey & Readonly<Record<string, unknown>>;
       readonly condition?: Expression;
     }
-  | { readonly action: 'Delete'; readonly key: ItemKey; readonly condition?: Expression }
-  | { readonly action: 'ConditionCheck'; readonly key: ItemKey; readonly condition: Expression };
+  | (Place & { readonly action: 'Delete'; readonly condition?: Expression })
+  | (Place & { readonly action: 'ConditionCheck'; readonly condition: Expression });
 
 /** How a transaction ended. Anything else is thrown and is a fault of the service or the network. */
 export type TransactionOutcome =
@@ -53,6 +60,7 @@ export function commitItems(decision: CommitDecision, facts: CommitFacts): reado
     ...(decision.aggregate === undefined
       ? []
       : [aggregateItem(decision.aggregate, decision.identity.idempotencyKey)]),
+    ...(decision.aggregate?.domain === undefined ? [] : [domainItem(decision.aggregate.domain)]),
     ...decision.writes.map(writeItem),
     ...decision.checks.map(checkItem),
     ...decision.events.map((event) => outboxItem(event, decision, facts)),

@@ -1,5 +1,6 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { S3Client } from '@aws-sdk/client-s3';
+import { createDomainReader, parseDomainTables } from '../aws/domain-tables.ts';
 import { type Environment, listEnv, requireEnv } from '../aws/env.ts';
 import { createPayloadReader } from '../aws/payloads.ts';
 import { createRowReader } from '../aws/rows.ts';
@@ -35,6 +36,7 @@ export function planDeps(env: Environment, surroundings: PlanSurroundings): Plan
     telemetry,
     rows: createRowReader(clients.dynamodb, requireEnv(env, 'TABLE_NAME')),
     payloads: createPayloadReader(clients.s3, listEnv(env, 'PAYLOAD_BUCKETS')),
+    domains: createDomainReader(clients.dynamodb, parseDomainTables(env.AGGREGATES)),
     worker: requireEnv(env, 'WORKER_NAME'),
   };
 }

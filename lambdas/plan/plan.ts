@@ -23,10 +23,18 @@ import { type MessageRegistry, streamOf } from '../core/manifest.ts';
 import type { AggregateView, AnyMessageDefinition, Plan } from '../core/message-type.ts';
 import { versionAttribute } from '../core/ordering.ts';
 import { checkEffects, checkLimits, checkPlan, checkStateSize } from '../core/plan-checks.ts';
-import { numberOf, type PayloadReader, type Row, type RowReader, textOf } from '../core/ports.ts';
+import {
+  type DomainReader,
+  numberOf,
+  type PayloadReader,
+  type Row,
+  type RowReader,
+  textOf,
+} from '../core/ports.ts';
 import { AGGREGATE_ATTRIBUTES, aggregateKey, inboxKey, waiterKey } from '../core/table.ts';
 import { toWire } from '../core/wire.ts';
 import { readEffects } from './effect-rows.ts';
+import { domainAttributes, domainChange, domainView } from './domain.ts';
 import { resolvePayload } from './payload.ts';
 import { runTeamCode, TeamCodeError } from './team-code.ts';
 import { takeTurn } from './turn.ts';
@@ -46,6 +54,7 @@ export interface PlanDeps {
   readonly registry: MessageRegistry;
   readonly rows: RowReader;
   readonly payloads: PayloadReader;
+  readonly domains: DomainReader;
   /** Name of the deployed worker, part of the inbox key and the producer of its events. */
   readonly worker: string;
 }
@@ -191,7 +200,9 @@ async function runHandler(
   const payload = await resolvePayload(input, definition, deps.payloads);
   const keys = await runTeamCode(() => definition.reads?.({ envelope, payload }) ?? []);
   const reads = keys.length === 0 ? [] : await deps.rows.read(keys);
-  const view = viewOf(aggregate, streamOf(definition));
+  const domain = await deps.domains.find(envelope.aggregateType, envelope.aggregateId);
+  const stored = viewOf(aggregate, streamOf(definition));
+  const view = domain === undefined ? stored : domainView(domain, stored?.version ?? 0);
   const key = aggregateKey(envelope.aggregateType, envelope.aggregateId);
 
   let effects: EffectsState = { results: {}, missing: [] };
@@ -221,12 +232,14 @@ async function runHandler(
       envelope,
       producer: deps.worker,
       occurredAt: work.now.toISOString(),
+      ...(domain === undefined ? {} : { reserved: domainAttributes(domain) }),
     });
     const change: AggregateChange = {
       key,
       revision: numberOf(aggregate, 'revision') ?? null,
-      set: parts.set,
-      remove: parts.remove,
+      ...(domain === undefined
+        ? { set: parts.set, remove: parts.remove }
+        : { set: {}, remove: [], domain: domainChange(domain, parts) }),
       ...(guard === undefined ? {} : { version: guard }),
     };
     const checks = keys.map((readKey, index) => checkOf(readKey, reads[index]));
