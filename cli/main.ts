@@ -1,0 +1,41 @@
+import { CommanderError } from 'commander';
+import { CliError } from './cli-error.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
+import type { Io } from './io.ts';
+import { createProgram } from './program.ts';
+
+/** Error names and codes that say: nobody there, or no entry. */
+const UNREACHABLE =
+  /^(ECONN\w+|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|TimeoutError|CredentialsProviderError|UnrecognizedClientException|InvalidClientTokenId|ExpiredToken\w*|AccessDenied\w*|InvalidSignatureException)$/;
+
+/**
+ * Runs the command line.
+ * @param args without the program's name
+ * @returns the exit code; never throws for what can be foreseen
+ */
+export async function main(args: readonly string[], io: Io): Promise<ExitCode> {
+  let answer: ExitCode = EXIT.OK;
+  const program = createProgram(io, async (work) => {
+    answer = await work();
+  });
+  try {
+    await program.parseAsync([...args], { from: 'user' });
+    return answer;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.OK : EXIT.USAGE;
+    if (error instanceof CliError) {
+      io.note(error.message);
+      return error.exitCode;
+    }
+    if (error instanceof Error && isUnreachable(error)) {
+      io.note(`${error.name}: ${error.message}`);
+      return EXIT.UNREACHABLE;
+    }
+    throw error;
+  }
+}
+
+function isUnreachable(error: Error): boolean {
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  return UNREACHABLE.test(code) || UNREACHABLE.test(error.name);
+}

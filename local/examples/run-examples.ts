@@ -1,0 +1,147 @@
+import { GetItemCommand } from '@aws-sdk/client-dynamodb';
+import { ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
+import { fromItem, toItem } from '../../lambdas/aws/items.ts';
+import type { Clock } from '../../lambdas/core/clock.ts';
+import { parseEnvelope } from '../../lambdas/core/envelope.ts';
+import { inboxKey } from '../../lambdas/core/table.ts';
+import type { LocalRuntime } from '../runtime.ts';
+import { EXAMPLES, type Example, type ExampleResult, exampleBody } from './examples.ts';
+import { EXERCISE_QUEUE } from './exercise.ts';
+import type { Journal } from './journal.ts';
+
+/** What became of an example. */
+export interface ExampleOutcome {
+  readonly example: Example;
+  /** Undefined when it came to nothing in time. */
+  readonly result: ExampleResult | undefined;
+  readonly why: string;
+  /** Milliseconds from sending to the outcome. */
+  readonly milliseconds: number;
+}
+
+export interface RunExamplesOptions {
+  readonly runtime: LocalRuntime;
+  readonly clock: Clock;
+  /** Log lines of the worker's queue, and of the exercise's. */
+  readonly journals: { readonly main: Journal; readonly exercise: Journal };
+  /** Told of each outcome as it is known. */
+  readonly onOutcome?: (outcome: ExampleOutcome) => void;
+  readonly signal?: AbortSignal;
+}
+
+const POLL_MILLIS = 50;
+/** The slowest example fails three times with back-offs of seconds; ten times that is a fault. */
+const PATIENCE_MILLIS = 60_000;
+
+interface Outcome {
+  readonly result: ExampleResult;
+  readonly why: string;
+}
+
+/** Sends the examples and follows each to its outcome; the first before the others, which build on it. */
+export async function runExamples(options: RunExamplesOptions): Promise<readonly ExampleOutcome[]> {
+  const [first, ...others] = EXAMPLES;
+  if (first === undefined) return [];
+  const done = await sendAndFollow(first, options);
+  return [done, ...(await Promise.all(others.map((example) => sendAndFollow(example, options))))];
+}
+
+async function sendAndFollow(example: Example, options: RunExamplesOptions): Promise<ExampleOutcome> {
+  const { runtime, clock, signal } = options;
+  const body = exampleBody(example);
+  const [exercise] = runtime.inputs;
+  const queueUrl = example.queue === 'main' ? runtime.names.queueUrl : exercise?.queueUrl;
+  const dlqUrl = example.queue === 'main' ? runtime.names.dlqUrl : exercise?.dlqUrl;
+  if (queueUrl === undefined || dlqUrl === undefined) throw new Error('the exercise has no queue');
+  const sentAt = clock.now();
+  await runtime.clients.sqs.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: body }));
+  for (;;) {
+    const outcome = await outcomeOf(example, body, dlqUrl, options);
+    const milliseconds = clock.now() - sentAt;
+    if (outcome !== undefined || milliseconds > PATIENCE_MILLIS) {
+      const known = {
+        example,
+        milliseconds,
+        result: outcome?.result,
+        why: outcome?.why ?? 'nothing, in a minute',
+      };
+      options.onOutcome?.(known);
+      return known;
+    }
+    await clock.sleep(POLL_MILLIS, signal);
+  }
+}
+
+async function outcomeOf(
+  example: Example,
+  body: string,
+  dlqUrl: string,
+  options: RunExamplesOptions,
+): Promise<Outcome | undefined> {
+  if (example.expects === 'DEAD LETTER') return deadLetter(example, body, dlqUrl, options);
+  const parsed = parseEnvelope(body);
+  if (!parsed.ok) return undefined;
+  const key = parsed.envelope.idempotencyKey;
+  if (example.expects === 'DUPLICATE') return duplicate(key, options.journals.main);
+  return finished(key, options.runtime);
+}
+
+async function finished(key: string, runtime: LocalRuntime): Promise<Outcome | undefined> {
+  const { Item } = await runtime.clients.dynamodb.send(
+    new GetItemCommand({
+      TableName: runtime.names.tableName,
+      Key: toItem({ ...inboxKey(key, runtime.names.workerName) }),
+      ConsistentRead: true,
+    }),
+  );
+  const row = Item === undefined ? {} : fromItem(Item);
+  if (row.status === 'COMPLETED' && row.outcome === 'SUPERSEDED') {
+    return { result: 'SUPERSEDED', why: 'a newer version is applied; only the inbox row was written' };
+  }
+  if (row.status === 'COMPLETED') return { result: 'COMPLETED', why: `committed once: ${row.resultRef}` };
+  if (row.status === 'FAILED_TERMINAL') {
+    return {
+      result: 'QUARANTINED',
+      why: `${row.failureReason} after ${row.attempts} attempts; code ${row.failureCode}`,
+    };
+  }
+  return undefined;
+}
+
+function duplicate(key: string, journal: Journal): Outcome | undefined {
+  const line = journal.entries.find(
+    ({ fields }) => fields.idempotencyKey === key && fields.result?.startsWith('DUPLICATE'),
+  );
+  return line === undefined
+    ? undefined
+    : { result: 'DUPLICATE', why: 'known and completed: acknowledged, nothing done' };
+}
+
+async function deadLetter(
+  example: Example,
+  body: string,
+  dlqUrl: string,
+  { runtime, journals }: RunExamplesOptions,
+): Promise<Outcome | undefined> {
+  // A look that hides nothing: whoever handles the dead letters finds them all.
+  const { Messages = [] } = await runtime.clients.sqs.send(
+    new ReceiveMessageCommand({
+      QueueUrl: dlqUrl,
+      MaxNumberOfMessages: 10,
+      VisibilityTimeout: 0,
+      WaitTimeSeconds: 0,
+      MessageAttributeNames: ['All'],
+    }),
+  );
+  const found = Messages.find((message) => message.Body === body);
+  if (found === undefined) return undefined;
+  const code = found.MessageAttributes?.FailureCode?.StringValue;
+  if (code !== undefined) return { result: 'DEAD LETTER', why: code };
+  const receives = journals[example.queue].entries.filter(
+    ({ message, fields }) => message === 'message_rejected' && fields.result === 'RETURNED_TO_QUEUE',
+  ).length;
+  return {
+    result: 'DEAD LETTER',
+    why: `not an envelope; moved by SQS after ${receives} receives (maxReceiveCount ${EXERCISE_QUEUE.maxReceiveCount})`,
+  };
+}
