@@ -2,6 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 
 /** Code that stands for one operating-system process, such as an invocation, and that may die half-way. */
 export interface ProcessScope {
+  /** Whose process it is, e.g. the function's name. */
+  readonly name: string | undefined;
   /** False once the process was killed: it makes no more calls and sees no more answers. */
   isAlive(): boolean;
   /** Resolves when the process is killed. */
@@ -12,10 +14,11 @@ export interface ProcessScope {
 const current = new AsyncLocalStorage<ProcessScope | undefined>();
 
 /** Creates a living process. */
-export function createProcessScope(): ProcessScope {
+export function createProcessScope(name?: string): ProcessScope {
   const { promise, resolve } = Promise.withResolvers<void>();
   let alive = true;
   return {
+    name,
     isAlive: () => alive,
     died: promise,
     kill() {

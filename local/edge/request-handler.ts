@@ -67,7 +67,8 @@ export function createInProcessRequestHandler(
       const isDead = () => scope?.isAlive() === false;
       if (isDead()) return never();
       const request = await toEdgeRequest(sdkRequest, signal);
-      const call = describeCall(request);
+      const described = describeCall(request);
+      const call = scope?.name === undefined ? described : { ...described, caller: scope.name };
       const fault = (await options.faults?.(call)) ?? 'none';
       if (fault === 'kill') {
         scope?.kill();

@@ -10,6 +10,8 @@ export interface ServiceCall {
   readonly operation: string;
   /** 1 for the first attempt; the SDK's retries count up. */
   readonly attempt: number;
+  /** The function that calls; absent when a state, an event source or a client outside calls. */
+  readonly caller?: string;
 }
 
 const SERVICES_BY_TARGET: Readonly<Record<string, ServiceName>> = {

@@ -134,7 +134,7 @@ async function runOnce(
   eventText: string,
   requestId: string,
 ): Promise<InvokeOutcome> {
-  const scope = createProcessScope();
+  const scope = createProcessScope(name);
   const timer = new AbortController();
   const deadline = clock.now() + definition.timeoutSeconds * 1_000;
   const fail = (errorType: string, message: string): InvokeOutcome => ({
