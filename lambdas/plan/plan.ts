@@ -33,8 +33,8 @@ import {
 } from '../core/ports.ts';
 import { AGGREGATE_ATTRIBUTES, aggregateKey, inboxKey, waiterKey } from '../core/table.ts';
 import { toWire } from '../core/wire.ts';
-import { readEffects } from './effect-rows.ts';
 import { domainAttributes, domainChange, domainView } from './domain.ts';
+import { readEffects } from './effect-rows.ts';
 import { resolvePayload } from './payload.ts';
 import { runTeamCode, TeamCodeError } from './team-code.ts';
 import { takeTurn } from './turn.ts';
