@@ -12,6 +12,8 @@ import type { Source } from '../lambdas/core/sources.ts';
 import type { Telemetry } from '../lambdas/core/telemetry.ts';
 import { planDeps } from '../lambdas/plan/deps.ts';
 import { createHandler as createPlan } from '../lambdas/plan/handler.ts';
+import { reconcilerDeps } from '../lambdas/reconciler/deps.ts';
+import { createHandler as createReconciler } from '../lambdas/reconciler/handler.ts';
 import { reportFailureDeps } from '../lambdas/report-failure/deps.ts';
 import { createHandler as createReportFailure } from '../lambdas/report-failure/handler.ts';
 import { starterDeps } from '../lambdas/starter/deps.ts';
@@ -28,9 +30,12 @@ export const FUNCTION_NAMES = {
   commit: 'commit',
   reportFailure: 'report-failure',
   waker: 'waker',
+  reconciler: 'reconciler',
 } as const;
 
 const FUNCTION_TIMEOUT_SECONDS = 30;
+/** A sweep may read 30 pages and describe 600 executions. */
+const RECONCILER_TIMEOUT_SECONDS = 300;
 const OUTBOX_TTL_SECONDS = 7 * 24 * 60 * 60;
 
 export interface WorkerFunctionsOptions {
@@ -100,6 +105,10 @@ export function workerFunctions(options: WorkerFunctionsOptions): Readonly<Recor
     [FUNCTION_NAMES.waker]: {
       timeoutSeconds,
       handler: createWaker(wakerDeps(env, { telemetry, clients })),
+    },
+    [FUNCTION_NAMES.reconciler]: {
+      timeoutSeconds: RECONCILER_TIMEOUT_SECONDS,
+      handler: createReconciler(reconcilerDeps(env, { clock, telemetry, clients })),
     },
   };
 }
