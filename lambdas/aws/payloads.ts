@@ -6,8 +6,8 @@ import type { PayloadReader } from '../core/ports.ts';
 const NOT_FOUND = ['NoSuchKey', 'NoSuchVersion', 'NotFound', 'NoSuchBucket'];
 const DENIED = ['AccessDenied', 'Forbidden', 'AllAccessDisabled', 'InvalidObjectState'];
 
-/** Where the starter puts what is too large for an execution's input, beside the digest that is its name. */
-const OFFLOAD_PREFIX = 'payloads/';
+/** Where everything lies that is put aside because of its size or kind: a folder a key, so that it can be erased. */
+export const OFFLOAD_PREFIX = 'payloads/';
 
 /**
  * Puts bytes under their own digest: the same payload is the same object at every redelivery.
@@ -16,10 +16,11 @@ const OFFLOAD_PREFIX = 'payloads/';
 export async function offloadPayload(
   client: S3Client,
   bucket: string,
+  folder: string,
   bytes: Uint8Array,
 ): Promise<PayloadRef> {
   const digest = sha256(bytes);
-  const key = `${OFFLOAD_PREFIX}${digest}`;
+  const key = `${OFFLOAD_PREFIX}${folder}/${digest}`;
   await client.send(
     new PutObjectCommand({ Bucket: bucket, Key: key, Body: bytes, ContentType: 'application/json' }),
   );

@@ -10,6 +10,7 @@ import { sendRejected } from './queue.ts';
 
 /** An item holds 400 KB; a body above this lies in the payload bucket. */
 const MAX_ROW_BODY_BYTES = 300 * 1024;
+const REJECTED_FOLDER = 'rejected';
 
 /** Keeps invalid messages in the dead-letter queue, with the reason as attributes. */
 export function createDeadLetters(sqs: SQSClient, dlqUrl: string, newId: NewId): RejectedStore {
@@ -23,7 +24,7 @@ export interface QuarantineDeps {
   readonly quarantineQueueUrl: string;
   readonly clock: Clock;
   readonly newId: NewId;
-  readonly offload: (bytes: Uint8Array) => Promise<PayloadRef>;
+  readonly offload: (folder: string, bytes: Uint8Array) => Promise<PayloadRef>;
 }
 
 /**
@@ -38,7 +39,7 @@ export function createQuarantine(deps: QuarantineDeps): RejectedStore {
       const id = sha256(`${record.queueArn}#${record.messageId}`).slice(0, 32);
       const bytes = Buffer.from(record.body);
       const body =
-        bytes.length > MAX_ROW_BODY_BYTES ? { bodyRef: await deps.offload(bytes) } : { body: record.body };
+        bytes.length > MAX_ROW_BODY_BYTES ? { bodyRef: await deps.offload(REJECTED_FOLDER, bytes) } : { body: record.body };
       await deps.dynamodb.send(
         new PutItemCommand({
           TableName: deps.tableName,

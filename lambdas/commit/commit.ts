@@ -1,5 +1,6 @@
 import { RoutedError } from '../core/commit-errors.ts';
-import { type CommitResult, type Decision, PLAN_VERSION } from '../core/decision.ts';
+import { type CommitDecision, type CommitResult, type Decision, PLAN_VERSION } from '../core/decision.ts';
+import type { PayloadRef } from '../core/envelope.ts';
 import { canonicalJson, sha256 } from '../core/identity.ts';
 import { commitItems, type TransactionItem, type TransactionOutcome } from '../core/transaction.ts';
 
@@ -10,6 +11,8 @@ export interface CommitDeps {
   readonly worker: string;
   readonly inboxTtlSeconds: number;
   readonly outboxTtlSeconds: number;
+  /** A decision that was put aside; undefined when it is no longer there as it was. */
+  readonly readAside: (ref: PayloadRef) => Promise<CommitDecision | undefined>;
   readonly transact: (items: readonly TransactionItem[], token: string) => Promise<TransactionOutcome>;
 }
 
@@ -32,7 +35,9 @@ export async function commit(request: CommitRequest, deps: CommitDeps): Promise<
   if (decision.planVersion > PLAN_VERSION || decision.planVersion < PLAN_VERSION - 1) {
     throw new RoutedError('GuardFailed', `plan version ${decision.planVersion} is not this deployment's`);
   }
-  const items = commitItems(decision, {
+  const whole = decision.aside === undefined ? decision : await deps.readAside(decision.aside);
+  if (whole === undefined) throw new RoutedError('GuardFailed', 'the plan that was put aside is gone');
+  const items = commitItems(whole, {
     worker: deps.worker,
     executionName: execution.Name,
     startedAt: execution.StartTime,

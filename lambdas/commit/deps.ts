@@ -1,14 +1,17 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { S3Client } from '@aws-sdk/client-s3';
 import { type Environment, requireEnv, requireNumber } from '../aws/env.ts';
+import { createPayloadReader } from '../aws/payloads.ts';
 import { transact } from '../aws/transactions.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Telemetry } from '../core/telemetry.ts';
+import { readAside } from './aside.ts';
 import type { CommitHandlerDeps } from './handler.ts';
 
 export interface CommitSurroundings {
   readonly clock: Clock;
   readonly telemetry: Telemetry;
-  readonly clients: { readonly dynamodb: DynamoDBClient };
+  readonly clients: { readonly dynamodb: DynamoDBClient; readonly s3: S3Client };
 }
 
 /**
@@ -24,6 +27,7 @@ export function commitDeps(env: Environment, surroundings: CommitSurroundings): 
     worker: requireEnv(env, 'WORKER_NAME'),
     inboxTtlSeconds: requireNumber(env, 'INBOX_TTL_SECONDS'),
     outboxTtlSeconds: requireNumber(env, 'OUTBOX_TTL_SECONDS'),
+    readAside: (ref) => readAside(createPayloadReader(clients.s3, [ref.bucket]), ref),
     transact: (items, token) => transact(clients.dynamodb, tableName, items, token),
   };
 }

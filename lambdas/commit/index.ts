@@ -1,4 +1,5 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { S3Client } from '@aws-sdk/client-s3';
 import { clientConfig } from '../aws/clients.ts';
 import { systemClock } from '../aws/system.ts';
 import { createTelemetry } from '../aws/telemetry.ts';
@@ -9,6 +10,6 @@ export const handler = createHandler(
   commitDeps(process.env, {
     clock: systemClock,
     telemetry: createTelemetry(process.env),
-    clients: { dynamodb: new DynamoDBClient(clientConfig()) },
+    clients: { dynamodb: new DynamoDBClient(clientConfig()), s3: new S3Client(clientConfig()) },
   }),
 );

@@ -1,4 +1,5 @@
 import type { DomainChange } from './domain-table.ts';
+import type { PayloadRef } from './envelope.ts';
 import type { FailureRecord, Progress } from './execution.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 import type { Ordering } from './message-type.ts';
@@ -91,6 +92,8 @@ export interface WireEffect {
   readonly provider: string;
   readonly operation: string;
   readonly request: JsonValue;
+  /** Where the request lies when it is kept out of histories: `request` is then null. */
+  readonly requestRef?: PayloadRef;
   readonly requestHash: string;
   readonly cache?: { readonly ttlSeconds: number; readonly version: number };
   readonly onRequestChange: 'fail' | 'keep';
@@ -116,6 +119,8 @@ export interface CommitDecision extends DecisionBase {
   readonly checks: readonly WireCheck[];
   readonly events: readonly WireEvent[];
   readonly resultRef?: string;
+  /** Where the whole decision lies when it is kept out of histories. */
+  readonly aside?: PayloadRef;
 }
 
 export interface EffectsDecision extends DecisionBase {

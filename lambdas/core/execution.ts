@@ -26,6 +26,11 @@ export interface ExecutionInput {
   readonly policy: AttemptPolicy;
   /** The payload lies aside because of its size or kind: read as JSON whatever the type says of its references. */
   readonly offloaded?: true;
+  /**
+   * The envelope's texts are digests, and the message as it was sent lies aside, under the envelope's `payloadRef`:
+   * the type's data is kept out of histories.
+   */
+  readonly sealed?: true;
   /** The aggregate's arrival number, for types with ordering `arrival`. */
   readonly arrival?: number;
   /** The marker that Quarantine writes for types with `onPredecessorFailure: 'skip'`. */

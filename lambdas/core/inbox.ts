@@ -1,5 +1,6 @@
 import type { Envelope } from './envelope.ts';
 import type { TypeManifest } from './manifest.ts';
+import { sealIdentity } from './seal.ts';
 import { aggregateIndexKey, inboxKey } from './table.ts';
 
 export const INBOX_STATUSES = [
@@ -29,9 +30,15 @@ export interface NewWork {
   readonly receivedAt: string;
 }
 
-/** The inbox row of work seen for the first time. An arrival number, where there is one, orders it on its aggregate. */
+/**
+ * The inbox row of work seen for the first time. An arrival number, where there is one, orders it on its aggregate.
+ * Of a type whose data is a reference the row holds digests, save in its index key: what the state machine writes
+ * is returned to it, and stays in its history.
+ */
 export function newInboxRow(work: NewWork, arrival?: number) {
-  const { envelope, type } = work;
+  const { type } = work;
+  const { aggregateType, aggregateId } = work.envelope;
+  const envelope = type.data === 'reference' ? sealIdentity(work.envelope) : work.envelope;
   const version = type.ordering === 'arrival' ? arrival : envelope.aggregateVersion;
   return {
     ...inboxKey(envelope.idempotencyKey, work.worker),
@@ -49,7 +56,7 @@ export function newInboxRow(work: NewWork, arrival?: number) {
     attempts: 0,
     firstSeenAt: work.receivedAt,
     lastSeenAt: work.receivedAt,
-    ...aggregateIndexKey(envelope.aggregateType, envelope.aggregateId, type.stream, version),
+    ...aggregateIndexKey(aggregateType, aggregateId, type.stream, version),
   };
 }
 

@@ -2,7 +2,7 @@ import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { createDomainReader, parseDomainTables } from '../aws/domain-tables.ts';
 import { type Environment, listEnv, requireEnv } from '../aws/env.ts';
-import { createPayloadReader } from '../aws/payloads.ts';
+import { createPayloadReader, offloadPayload } from '../aws/payloads.ts';
 import { createRowReader } from '../aws/rows.ts';
 import type { Clock } from '../core/clock.ts';
 import { ConfigurationError } from '../core/errors.ts';
@@ -30,12 +30,14 @@ export function planDeps(env: Environment, surroundings: PlanSurroundings): Plan
       'The message types in this bundle are not those that the starter was deployed with: messages and messagesEntry must name the same module',
     );
   }
+  const bucket = messages.some(({ data }) => data === 'reference') ? requireEnv(env, 'PAYLOAD_BUCKET') : '';
   return {
     clock,
     registry,
     telemetry,
     rows: createRowReader(clients.dynamodb, requireEnv(env, 'TABLE_NAME')),
     payloads: createPayloadReader(clients.s3, listEnv(env, 'PAYLOAD_BUCKETS')),
+    putAside: (folder, bytes) => offloadPayload(clients.s3, bucket, folder, bytes),
     domains: createDomainReader(clients.dynamodb, parseDomainTables(env.AGGREGATES)),
     worker: requireEnv(env, 'WORKER_NAME'),
   };

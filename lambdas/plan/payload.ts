@@ -34,7 +34,11 @@ export async function resolvePayload(
   return validated(raw, envelope.schemaVersion, definition);
 }
 
-async function fetchPayload(
+/**
+ * The object that an envelope names.
+ * @throws WorkerFailure `PAYLOAD_*`
+ */
+export async function fetchPayload(
   envelope: Envelope,
   definition: Pick<AnyMessageDefinition, 'payloadFormat' | 'maxPayloadBytes'>,
   payloads: PayloadReader,

@@ -36,6 +36,7 @@ import { toWire } from '../core/wire.ts';
 import { domainAttributes, domainChange, domainView } from './domain.ts';
 import { readEffects } from './effect-rows.ts';
 import { resolvePayload } from './payload.ts';
+import { openEnvelope, type PutAside, sealDecision } from './sealed.ts';
 import { runTeamCode, TeamCodeError } from './team-code.ts';
 import { takeTurn } from './turn.ts';
 
@@ -55,6 +56,7 @@ export interface PlanDeps {
   readonly rows: RowReader;
   readonly payloads: PayloadReader;
   readonly domains: DomainReader;
+  readonly putAside: PutAside;
   /** Name of the deployed worker, part of the inbox key and the producer of its events. */
   readonly worker: string;
 }
@@ -80,16 +82,21 @@ interface Work {
  * Failures of the handler are decisions too. What it throws are faults of the function and its surroundings.
  */
 export async function plan(request: PlanRequest, deps: PlanDeps): Promise<Decision> {
+  const decision = await judge(request, deps);
+  return request.execution.Input.sealed === undefined ? decision : sealDecision(decision, deps.putAside);
+}
+
+async function judge(request: PlanRequest, deps: PlanDeps): Promise<Decision> {
   const { Input: input } = request.execution;
-  const { envelope } = input;
+  const { envelope, failure } = await openEnvelope(input, deps.payloads);
   const [inbox, aggregate] = await deps.rows.read([
-    inboxKey(envelope.idempotencyKey, deps.worker),
+    inboxKey(input.envelope.idempotencyKey, deps.worker),
     aggregateKey(envelope.aggregateType, envelope.aggregateId),
   ]);
   const progress: Progress = { ...FRESH_PROGRESS, ...request.progress };
   const work: Work = {
     envelope,
-    identity: identityOf(envelope, input.requestHash),
+    identity: identityOf(input.envelope, input.requestHash),
     progress,
     lastAttempt: progress.attempts + 1 >= input.policy.maxBusinessAttempts,
     now: new Date(request.execution.RedriveTime ?? request.execution.StartTime),
@@ -112,6 +119,7 @@ export async function plan(request: PlanRequest, deps: PlanDeps): Promise<Decisi
     return { ...base(work), decision: 'NotBefore', notBefore };
   }
   try {
+    if (failure !== undefined) throw failure;
     return await decide(work, aggregate, request, deps);
   } catch (thrown) {
     return handlerFailure(work, thrown);
@@ -125,7 +133,7 @@ async function decide(
   deps: PlanDeps,
 ): Promise<Decision> {
   const { Input: input } = request.execution;
-  const { envelope } = input;
+  const { envelope } = work;
   const definition = deps.registry.get(envelope.messageType);
   if (definition === undefined) {
     throw new TerminalFailure(
@@ -140,7 +148,7 @@ async function decide(
       type: { ordering: definition.ordering, stream },
       aggregateType: envelope.aggregateType,
       aggregateId: envelope.aggregateId,
-      idempotencyKey: envelope.idempotencyKey,
+      idempotencyKey: work.identity.idempotencyKey,
       incoming,
       aggregate,
       progress: work.progress,
@@ -196,8 +204,8 @@ async function runHandler(
   aggregate: Row | undefined,
   deps: PlanDeps,
 ): Promise<Decision> {
-  const { envelope } = input;
-  const payload = await resolvePayload(input, definition, deps.payloads);
+  const { envelope } = work;
+  const payload = await resolvePayload({ ...input, envelope }, definition, deps.payloads);
   const keys = await runTeamCode(() => definition.reads?.({ envelope, payload }) ?? []);
   const reads = keys.length === 0 ? [] : await deps.rows.read(keys);
   const domain = await deps.domains.find(envelope.aggregateType, envelope.aggregateId);
@@ -214,7 +222,7 @@ async function runHandler(
     }));
     const plan = checkShape(boxed.plan);
     const wanted = plan.effects ?? [];
-    const wire = checkEffects(wanted, envelope);
+    const wire = checkEffects(wanted, input.envelope);
     if (wire.some(({ name }) => effects.results[name] === undefined)) {
       effects = await settleEffects(plan, wire, work, deps);
       if (effects.failure !== undefined) return failureOf(work, effects.failure);

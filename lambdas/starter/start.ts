@@ -6,6 +6,7 @@ import { executionName, type RequestHash, requestHash } from '../core/identity.t
 import { classifyDelivery, type KnownWork, type NewWork } from '../core/inbox.ts';
 import type { TypeManifest } from '../core/manifest.ts';
 import { resolvePolicy } from '../core/policy.ts';
+import { asideFolder, sealIdentity, sealPolicy } from '../core/seal.ts';
 import { aggregateKey, skipKey } from '../core/table.ts';
 import type { Rejection } from './record.ts';
 
@@ -34,7 +35,7 @@ export interface StartDeps {
   /** `exists`: an execution of that name is there, running with other input or closed. Both are success. */
   readonly startExecution: (name: string, input: string) => Promise<'started' | 'exists'>;
   /** Puts a payload that is too large for an execution's input aside, under its own digest. */
-  readonly offload: (bytes: Uint8Array) => Promise<PayloadRef>;
+  readonly offload: (folder: string, bytes: Uint8Array) => Promise<PayloadRef>;
 }
 
 export type StartResult =
@@ -58,7 +59,9 @@ export async function startMessage(
 ): Promise<StartResult> {
   const hash = requestHash(envelope);
   const at = new Date(deps.clock.now()).toISOString();
-  const name = executionName(envelope.idempotencyKey, { style: type.executionNames });
+  // What may hold personal data is known by its digest from here on.
+  const shown = type.data === 'reference' ? sealIdentity(envelope) : envelope;
+  const name = executionName(shown.idempotencyKey, { style: type.executionNames });
   const admitted = await deps.inbox.admit({
     envelope,
     type,
@@ -70,7 +73,7 @@ export async function startMessage(
   const { known } = admitted;
   switch (classifyDelivery(known, hash)) {
     case 'conflict':
-      await deps.inbox.recordConflict(envelope, hash, at);
+      await deps.inbox.recordConflict(shown, hash, at);
       return {
         result: 'REJECTED',
         rejection: {
@@ -83,7 +86,7 @@ export async function startMessage(
     case 'duplicateTerminal':
       return { result: 'DUPLICATE_TERMINAL', executionName: known?.executionName ?? name };
     case 'inProgress':
-      await deps.inbox.countDelivery(envelope.idempotencyKey, at);
+      await deps.inbox.countDelivery(shown.idempotencyKey, at);
       break;
     case 'new':
       break;
@@ -122,11 +125,20 @@ async function executionInput(
         }
       : {}),
   };
+  const folder = asideFolder(envelope.idempotencyKey);
+  if (type.data === 'reference') {
+    const payloadRef = await deps.offload(folder, Buffer.from(JSON.stringify(envelope)));
+    return JSON.stringify({
+      ...input,
+      policy: sealPolicy(input.policy),
+      envelope: { ...sealIdentity(envelope), payloadRef },
+      sealed: true,
+    } satisfies ExecutionInput);
+  }
   const text = JSON.stringify(input);
   const { payload, ...rest } = envelope;
-  const aside = payload !== undefined && (type.data === 'reference' || isTooLarge(text));
-  if (!aside) return text;
-  const payloadRef = await deps.offload(Buffer.from(JSON.stringify(payload)));
+  if (payload === undefined || !isTooLarge(text)) return text;
+  const payloadRef = await deps.offload(folder, Buffer.from(JSON.stringify(payload)));
   return JSON.stringify({
     ...input,
     envelope: { ...rest, payloadRef },

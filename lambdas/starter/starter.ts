@@ -2,6 +2,7 @@ import { fullJitterSeconds } from '../core/backoff.ts';
 import type { Random } from '../core/clock.ts';
 import { errorName, FAILURE_CODES } from '../core/errors.ts';
 import type { Manifest } from '../core/manifest.ts';
+import { sealIdentity } from '../core/seal.ts';
 import type { Source } from '../core/sources.ts';
 import type { LogFields, Telemetry } from '../core/telemetry.ts';
 import { type QueueRecord, type Rejection, readRecord } from './record.ts';
@@ -85,13 +86,14 @@ async function takeUp(record: QueueRecord, deps: StarterDeps): Promise<void> {
   });
   if (!read.ok) return reject(record, read.rejection, { receiveCount: record.receiveCount }, deps);
   const { envelope, type } = read;
+  const shown = type.data === 'reference' ? sealIdentity(envelope) : envelope;
   const fields: LogFields = {
-    messageType: envelope.messageType,
-    idempotencyKey: type.executionNames === 'digest' ? undefined : envelope.idempotencyKey,
-    aggregateId: type.executionNames === 'digest' ? undefined : envelope.aggregateId,
-    tenantId: envelope.tenantId,
-    correlationId: envelope.correlationId,
-    traceparent: envelope.traceparent,
+    messageType: shown.messageType,
+    idempotencyKey: type.executionNames === 'digest' ? undefined : shown.idempotencyKey,
+    aggregateId: type.executionNames === 'digest' ? undefined : shown.aggregateId,
+    tenantId: shown.tenantId,
+    correlationId: shown.correlationId,
+    traceparent: shown.traceparent,
     receiveCount: record.receiveCount,
   };
   let started: Awaited<ReturnType<typeof startMessage>>;

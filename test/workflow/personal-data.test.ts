@@ -1,0 +1,235 @@
+import { ScanCommand } from '@aws-sdk/client-dynamodb';
+import { GetObjectCommand, ListObjectVersionsCommand } from '@aws-sdk/client-s3';
+import { ListExecutionsCommand } from '@aws-sdk/client-sfn';
+import { ReceiveMessageCommand } from '@aws-sdk/client-sqs';
+import * as v from 'valibot';
+import { describe, expect, it } from 'vitest';
+import { forgetAggregate } from '../../lambdas/aws/forget.ts';
+import { TerminalFailure } from '../../lambdas/core/errors.ts';
+import { defineMessage } from '../../lambdas/core/message-type.ts';
+import { sealedKey } from '../../lambdas/core/seal.ts';
+import type { Telemetry } from '../../lambdas/core/telemetry.ts';
+import { startWorker, type TestWorker } from '../helpers/worker.ts';
+
+const CANARY = 'canary7f3a';
+
+const personNoted = defineMessage({
+  type: 'PersonNoted',
+  schemas: { 1: v.object({ name: v.string(), fail: v.boolean() }) },
+  ordering: 'latest',
+  data: 'reference',
+  executionNames: 'digest',
+  attempts: { max: 1 },
+  plan({ envelope, payload }) {
+    if (payload.fail) throw new TerminalFailure('NOT_ALLOWED', `${payload.name} must not be noted`);
+    return {
+      set: { name: payload.name },
+      writes: [{ key: { PK: `NOTE#${envelope.aggregateId}`, SK: 'META' }, put: { about: payload.name } }],
+      events: [
+        {
+          messageType: 'PersonWasNoted',
+          idempotencyKey: `${envelope.idempotencyKey}:noted`,
+          aggregateType: envelope.aggregateType,
+          aggregateId: envelope.aggregateId,
+          payload: { name: payload.name },
+        },
+      ],
+      resultRef: `person/${payload.name}`,
+    };
+  },
+});
+
+/** An envelope with the canary in every field that takes free text. */
+const envelope = (version: number, fail: boolean) => ({
+  messageId: `${CANARY} m${version}`,
+  schemaVersion: 1,
+  messageType: 'PersonNoted',
+  producer: `${CANARY} producer`,
+  occurredAt: '2026-01-01T00:00:00Z',
+  idempotencyKey: `${CANARY} key ${version}`,
+  aggregateType: 'PERSON',
+  aggregateId: `${CANARY} id`,
+  aggregateVersion: version,
+  tenantId: `${CANARY} tenant`,
+  causationId: `${CANARY} cause`,
+  correlationId: `${CANARY} correlation`,
+  attemptPolicy: { terminalAfterCodes: [`${CANARY} code`] },
+  payload: { name: `${CANARY} name`, fail },
+});
+
+/** Keeps every line and metric as text. */
+function recorder() {
+  const lines: string[] = [];
+  const keep = (...parts: unknown[]) => void lines.push(JSON.stringify(parts));
+  const telemetry: Telemetry = { info: keep, warn: keep, error: keep, metric: keep, flush() {} };
+  return { lines, telemetry };
+}
+
+async function startBoth() {
+  const { lines, telemetry } = recorder();
+  const worker = await startWorker({ messages: [personNoted], telemetry });
+  await worker.send(envelope(1, false));
+  await worker.send(envelope(1, false));
+  await worker.send(envelope(2, true));
+  await worker.send({ ...envelope(2, true), payload: { name: `${CANARY} other`, fail: true } });
+  await worker.untilIdle();
+  return { worker, lines };
+}
+
+async function histories({ clients, names, stepFunctions }: TestWorker): Promise<string> {
+  const { executions = [] } = await clients.sfn.send(
+    new ListExecutionsCommand({ stateMachineArn: names.stateMachineArn }),
+  );
+  expect(executions.map(({ status }) => status).sort()).toEqual(['FAILED', 'SUCCEEDED']);
+  return JSON.stringify([
+    executions,
+    executions.map(({ executionArn = '' }) => stepFunctions.history(executionArn)),
+  ]);
+}
+
+async function rows({ clients, names }: TestWorker): Promise<string[]> {
+  const { Items = [] } = await clients.dynamodb.send(new ScanCommand({ TableName: names.tableName }));
+  return Items.map((item) => JSON.stringify(item));
+}
+
+async function objects({ clients, names }: TestWorker): Promise<string[]> {
+  const { Versions = [] } = await clients.s3.send(
+    new ListObjectVersionsCommand({ Bucket: names.payloadBucket }),
+  );
+  return Promise.all(
+    Versions.map(async ({ Key = '', VersionId }) => {
+      const { Body } = await clients.s3.send(
+        new GetObjectCommand({
+          Bucket: names.payloadBucket,
+          Key,
+          ...(VersionId === undefined ? {} : { VersionId }),
+        }),
+      );
+      return `${Key} ${await Body?.transformToString()}`;
+    }),
+  );
+}
+
+async function received({ clients }: TestWorker, queueUrl: string) {
+  const { Messages = [] } = await clients.sqs.send(
+    new ReceiveMessageCommand({
+      QueueUrl: queueUrl,
+      MaxNumberOfMessages: 10,
+      MessageAttributeNames: ['All'],
+      MessageSystemAttributeNames: ['All'],
+    }),
+  );
+  return Messages;
+}
+
+describe('a type whose data is a reference', () => {
+  it('does its work as any other', async () => {
+    const { worker } = await startBoth();
+
+    expect(await worker.aggregate('person', `${CANARY} id`)).toMatchObject({
+      name: `${CANARY} name`,
+      revision: 1,
+    });
+    expect(await worker.inbox(sealedKey(`${CANARY} key 1`))).toMatchObject({
+      status: 'COMPLETED',
+      receiveCount: 2,
+      resultRef: `person/${CANARY} name`,
+    });
+    expect(await worker.inbox(sealedKey(`${CANARY} key 2`))).toMatchObject({
+      status: 'FAILED_TERMINAL',
+      failureCode: 'NOT_ALLOWED',
+    });
+  });
+
+  it('leaves its free texts in no log line, metric, history, notification or attribute', async () => {
+    const { worker, lines } = await startBoth();
+
+    expect(lines.length).toBeGreaterThan(10);
+    expect(lines.filter((line) => line.includes(CANARY))).toEqual([]);
+    expect(await histories(worker)).not.toContain(CANARY);
+    const quarantined = await received(worker, worker.names.quarantineQueueUrl);
+    expect(quarantined).toHaveLength(1);
+    expect(JSON.stringify(quarantined)).not.toContain(CANARY);
+    const rejected = await received(worker, worker.names.dlqUrl);
+    expect(rejected).toHaveLength(1);
+    expect(JSON.stringify(rejected.map(({ Body: _, ...attributes }) => attributes))).not.toContain(CANARY);
+  });
+
+  it('keeps the failure’s text where only the row says', async () => {
+    const { worker } = await startBoth();
+
+    const row = await worker.inbox(sealedKey(`${CANARY} key 2`));
+    const key = String(row?.failureMessage).replace(`kept in s3://${worker.names.payloadBucket}/`, '');
+    expect(await objects(worker)).toContain(`${key} ${CANARY} name must not be noted`);
+  });
+});
+
+describe('forgetAggregate', () => {
+  const request = {
+    aggregateType: 'person',
+    aggregateId: `${CANARY} id`,
+    now: new Date('2026-02-01T00:00:00Z'),
+  };
+  const forget = (worker: TestWorker, overrides: { keepAggregate?: boolean } = {}) =>
+    forgetAggregate(
+      { ...request, ...overrides },
+      { ...worker.clients, tableName: worker.names.tableName, payloadBucket: worker.names.payloadBucket },
+    );
+
+  it('leaves the texts nowhere but in rows that the team wrote under keys of its own', async () => {
+    const { worker } = await startBoth();
+    expect((await rows(worker)).some((row) => row.includes(CANARY))).toBe(true);
+    expect((await objects(worker)).some((object) => object.includes(CANARY))).toBe(true);
+
+    const report = await forget(worker);
+
+    expect(report).toMatchObject({ tombstones: 2, unfinished: [] });
+    expect(await objects(worker)).toEqual([]);
+    expect((await rows(worker)).filter((row) => row.includes(CANARY) && !row.includes('NOTE#'))).toEqual([]);
+    expect(await histories(worker)).not.toContain(CANARY);
+  });
+
+  it('keeps a tombstone by which a late duplicate does nothing', async () => {
+    const { worker } = await startBoth();
+    await forget(worker);
+
+    await worker.send(envelope(1, false));
+    await worker.untilIdle();
+
+    expect(await worker.executions()).toBe(2);
+    expect(await worker.aggregate('person', `${CANARY} id`)).toBeUndefined();
+    expect(await worker.inbox(sealedKey(`${CANARY} key 1`))).toMatchObject({
+      status: 'COMPLETED',
+      forgottenAt: '2026-02-01T00:00:00.000Z',
+    });
+  });
+
+  it('leaves the aggregate’s item when told so, and everything of other aggregates', async () => {
+    const { worker } = await startBoth();
+    await worker.send({ ...envelope(1, false), aggregateId: 'other', idempotencyKey: 'other' });
+    await worker.untilIdle();
+
+    await forget(worker, { keepAggregate: true });
+
+    expect(await worker.aggregate('person', `${CANARY} id`)).toMatchObject({ revision: 1 });
+    expect(await worker.aggregate('person', 'other')).toMatchObject({ revision: 1 });
+    expect(await worker.inbox(sealedKey('other'))).toMatchObject({ aggregateId: expect.anything() });
+  });
+
+  it('erases nothing of a message that is still being worked on', async () => {
+    const worker = await startWorker({ messages: [personNoted] });
+    await worker.send({ ...envelope(1, false), attemptPolicy: { notBefore: '2026-01-02T00:00:00Z' } });
+    await worker.until(async () => (await worker.executions('RUNNING')) === 1);
+
+    const report = await forget(worker);
+    await worker.untilIdle();
+
+    expect(report).toEqual({
+      tombstones: 0,
+      rows: 0,
+      objects: 0,
+      unfinished: [sealedKey(`${CANARY} key 1`)],
+    });
+    expect(await worker.aggregate('person', `${CANARY} id`)).toMatchObject({ name: `${CANARY} name` });
+  });
+});
