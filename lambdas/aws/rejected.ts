@@ -39,7 +39,9 @@ export function createQuarantine(deps: QuarantineDeps): RejectedStore {
       const id = sha256(`${record.queueArn}#${record.messageId}`).slice(0, 32);
       const bytes = Buffer.from(record.body);
       const body =
-        bytes.length > MAX_ROW_BODY_BYTES ? { bodyRef: await deps.offload(REJECTED_FOLDER, bytes) } : { body: record.body };
+        bytes.length > MAX_ROW_BODY_BYTES
+          ? { bodyRef: await deps.offload(REJECTED_FOLDER, bytes) }
+          : { body: record.body };
       await deps.dynamodb.send(
         new PutItemCommand({
           TableName: deps.tableName,
