@@ -108,7 +108,7 @@ export function workerFunctions(options: WorkerFunctionsOptions): Readonly<Recor
     },
     [FUNCTION_NAMES.reconciler]: {
       timeoutSeconds: RECONCILER_TIMEOUT_SECONDS,
-      handler: createReconciler(reconcilerDeps(env, { clock, telemetry, clients })),
+      handler: createReconciler(reconcilerDeps(env, { clock, newId, telemetry, clients })),
     },
   };
 }

@@ -28,6 +28,7 @@ import {
   createLambdaDispatch,
   createLambdaInvoker,
   createPipe,
+  createScheduler,
   createSqsEventSource,
   createStreamEventSource,
   type DeliveryFault,
@@ -35,6 +36,7 @@ import {
   type LambdaFunction,
   type StreamReader,
 } from './event-sources/index.ts';
+import { statusChangeEvent } from './event-sources/status-change-event.ts';
 import { FUNCTION_NAMES, type WorkerFunctionsOptions, workerFunctions } from './functions.ts';
 import { localNames, type WorkerNames } from './names.ts';
 import { createInputQueues, createResources } from './resources.ts';
@@ -92,6 +94,10 @@ export interface LocalRuntimeOptions {
   readonly inputs?: readonly InputOptions[];
   /** For tests: what becomes of each batch of table changes before the waker gets it. @default 'none' */
   readonly deliverChanges?: (records: readonly StreamRecord[]) => DeliveryFault;
+  /** Seconds between the reconciler's sweeps; 0 for none, e.g. where nothing may keep time going. @default 300 */
+  readonly sweepSeconds?: number;
+  /** For tests: what becomes of the events that tell of executions which closed without success. @default 'deliver' */
+  readonly statusEvents?: 'deliver' | 'lose';
   /** Told of faults of the runtime itself. */
   readonly onError?: (error: unknown) => void;
 }
@@ -233,6 +239,11 @@ export async function startRuntime(options: LocalRuntimeOptions): Promise<LocalR
     newId,
     services: createTaskServices({ clients: workerClients, lambdas: invoker, newId }),
     ...(options.startThrottle === undefined ? {} : { throttles: { startExecution: options.startThrottle } }),
+    onStatusChange(change) {
+      const event = statusChangeEvent(change, { newId, now: clock.now() });
+      if (options.statusEvents === 'lose' || event === undefined) return;
+      invoker.invokeAsync(FUNCTION_NAMES.reconciler, event);
+    },
   });
 
   if (kept !== undefined) {
@@ -311,6 +322,18 @@ export async function startRuntime(options: LocalRuntimeOptions): Promise<LocalR
           ...(outbox.deliver === undefined ? {} : { deliver: outbox.deliver }),
           onError,
         });
+  const { sweepSeconds = 300 } = options;
+  const schedule =
+    sweepSeconds === 0
+      ? undefined
+      : createScheduler({
+          clock,
+          newId,
+          name: `${names.workerName}-reconciler`,
+          rateSeconds: sweepSeconds,
+          invoke: (event) => invoker.invoke(FUNCTION_NAMES.reconciler, event),
+          onError,
+        });
   const lambdaApi = createLambdaDispatch({ clock, mappings: () => sources, invoker });
 
   const servers: EdgeServer[] = [];
@@ -342,6 +365,7 @@ export async function startRuntime(options: LocalRuntimeOptions): Promise<LocalR
     async stop() {
       await Promise.all(sources.map((source) => source.stop()));
       await waker.stop();
+      await schedule?.stop();
       await pipe?.stop();
       stepFunctions.halt();
       await Promise.all(servers.map((server) => server.close()));

@@ -8,12 +8,13 @@ import { closeCompleted } from '../aws/quarantine.ts';
 import { createRowReader } from '../aws/rows.ts';
 import { readCursor, writeCursor } from '../aws/sweep-cursor.ts';
 import { transact } from '../aws/transactions.ts';
-import type { Clock } from '../core/clock.ts';
+import type { Clock, NewId } from '../core/clock.ts';
 import type { Telemetry } from '../core/telemetry.ts';
 import type { ReconcilerDeps } from './reconciler.ts';
 
 export interface ReconcilerSurroundings {
   readonly clock: Clock;
+  readonly newId: NewId;
   readonly telemetry: Telemetry;
   readonly clients: {
     readonly dynamodb: DynamoDBClient;
@@ -27,7 +28,7 @@ export interface ReconcilerSurroundings {
  * @throws ConfigurationError naming the variable that is missing
  */
 export function reconcilerDeps(env: Environment, surroundings: ReconcilerSurroundings): ReconcilerDeps {
-  const { clock, telemetry, clients } = surroundings;
+  const { clock, newId, telemetry, clients } = surroundings;
   const { dynamodb, sfn, sqs } = clients;
   const tableName = requireEnv(env, 'TABLE_NAME');
   const worker = requireEnv(env, 'WORKER_NAME');
@@ -35,6 +36,7 @@ export function reconcilerDeps(env: Environment, surroundings: ReconcilerSurroun
   const queueUrl = requireEnv(env, 'QUARANTINE_QUEUE_URL');
   return {
     clock,
+    newId,
     telemetry,
     worker,
     rows: createRowReader(dynamodb, tableName),

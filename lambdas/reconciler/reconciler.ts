@@ -1,4 +1,4 @@
-import type { Clock } from '../core/clock.ts';
+import type { Clock, NewId } from '../core/clock.ts';
 import {
   type AbandonFacts,
   abandonItems,
@@ -9,7 +9,6 @@ import {
   type Unsuccessful,
 } from '../core/closed-execution.ts';
 import { errorName } from '../core/errors.ts';
-import { sha256 } from '../core/identity.ts';
 import type { RowReader } from '../core/ports.ts';
 import { textOf } from '../core/ports.ts';
 import { inboxKey } from '../core/table.ts';
@@ -46,6 +45,8 @@ export interface SweepCursor {
 
 export interface ReconcilerDeps {
   readonly clock: Clock;
+  /** Of at most 36 characters: two transactions of the same content must be two. */
+  readonly newId: NewId;
   readonly telemetry: Telemetry;
   readonly rows: RowReader;
   readonly worker: string;
@@ -102,10 +103,7 @@ export async function settle(candidate: Candidate, deps: ReconcilerDeps): Promis
     worker: deps.worker,
     inboxTtlSeconds: deps.inboxTtlSeconds,
   };
-  const token = sha256(
-    `${execution.arn}#${execution.redriveCount}#${execution.stoppedAt}#${deps.clock.now()}`,
-  );
-  const result = await deps.transact(abandonItems(facts), token.slice(0, 36));
+  const result = await deps.transact(abandonItems(facts), deps.newId());
   if (result.outcome === 'GuardFailed') return 'raced';
   if (result.outcome !== 'committed') {
     throw new Error(`DynamoDB did not take the end of an execution (${result.outcome}); it is tried again`);

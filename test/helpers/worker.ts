@@ -57,6 +57,8 @@ export async function startWorker(
     onError: (error) => {
       throw error;
     },
+    // A schedule never ends: a test that waits for what does not come would wait for a year.
+    sweepSeconds: 0,
     ...options,
     clock,
   });
