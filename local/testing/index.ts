@@ -1,0 +1,3 @@
+/** `stepwell/testing`: for a team's own tests, in any runner. */
+export { type LocalRow, type LocalWorker, type StartLocalOptions, startLocal } from './start-local.ts';
+export { type TestPlanInput, testPlan } from './test-plan.ts';
