@@ -51,6 +51,8 @@ export interface WorkerFunctionsOptions {
   readonly invalidReceives: number;
   readonly executionTimeoutSeconds: number;
   readonly inboxTtlSeconds: number;
+  /** @default no limit */
+  readonly maxInFlight?: number | undefined;
   readonly clients: {
     readonly dynamodb: DynamoDBClient;
     readonly sfn: SFNClient;
@@ -77,6 +79,7 @@ export function workerFunctions(options: WorkerFunctionsOptions): Readonly<Recor
     EXECUTION_TIMEOUT_SECONDS: String(options.executionTimeoutSeconds),
     INBOX_TTL_SECONDS: String(options.inboxTtlSeconds),
     OUTBOX_TTL_SECONDS: String(OUTBOX_TTL_SECONDS),
+    MAX_IN_FLIGHT: options.maxInFlight === undefined ? '' : String(options.maxInFlight),
     MANIFEST_DIGEST: manifest.digest,
     AGGREGATES: JSON.stringify(options.aggregates),
     FAILURE_CODES: options.messages.flatMap(({ failureCodes }) => failureCodes ?? []).join(','),
@@ -104,7 +107,7 @@ export function workerFunctions(options: WorkerFunctionsOptions): Readonly<Recor
     },
     [FUNCTION_NAMES.waker]: {
       timeoutSeconds,
-      handler: createWaker(wakerDeps(env, { telemetry, clients })),
+      handler: createWaker(wakerDeps(env, { clock, telemetry, clients })),
     },
     [FUNCTION_NAMES.reconciler]: {
       timeoutSeconds: RECONCILER_TIMEOUT_SECONDS,

@@ -7,7 +7,7 @@ import type { Clock, NewId, Random } from '../lambdas/core/clock.ts';
 import type { DomainTables } from '../lambdas/core/domain-table.ts';
 import type { AnyMessageDefinition } from '../lambdas/core/message-type.ts';
 import type { Source } from '../lambdas/core/sources.ts';
-import { STREAM_FILTERS } from '../lambdas/core/stream.ts';
+import { streamFilters } from '../lambdas/core/stream.ts';
 import { SILENT, type Telemetry } from '../lambdas/core/telemetry.ts';
 import {
   DEFAULT_NUMBERS,
@@ -67,6 +67,8 @@ export interface LocalRuntimeOptions {
   readonly invalidReceives?: number;
   /** Most starter invocations at once. @default 5 */
   readonly maxConcurrency?: number;
+  /** Most executions at work at once; parked, deferred and in-doubt ones are not. @default no limit */
+  readonly maxInFlight?: number;
   /** @default 10 */
   readonly batchSize?: number;
   readonly numbers?: Partial<DefinitionNumbers>;
@@ -214,6 +216,7 @@ export async function startRuntime(options: LocalRuntimeOptions): Promise<LocalR
       invalidReceives: options.invalidReceives ?? 3,
       executionTimeoutSeconds: numbers.executionTimeoutSeconds,
       inboxTtlSeconds: numbers.inboxTtlSeconds,
+      maxInFlight: options.maxInFlight,
       clients: workerClients,
       ...overrides,
     });
@@ -301,7 +304,7 @@ export async function startRuntime(options: LocalRuntimeOptions): Promise<LocalR
     reader,
     functionName: FUNCTION_NAMES.waker,
     invoke: (event) => invoker.invoke(FUNCTION_NAMES.waker, event),
-    filters: STREAM_FILTERS,
+    filters: streamFilters({ inFlightLimit: options.maxInFlight !== undefined }),
     reportBatchItemFailures: true,
     bisectBatchOnFunctionError: true,
     ...(kept?.wakerPosition === undefined ? {} : { startAfter: kept.wakerPosition }),

@@ -1,12 +1,29 @@
-/**
- * What the waker is told of: changes of aggregates, new waiters and skip markers, in the terms of Lambda's event
- * filtering. The deployed event source and the local one use the same patterns.
- */
-export const STREAM_FILTERS = [
+/** What the waker is told of: changes of aggregates, new waiters and skip markers. */
+const WAKING = [
   { eventName: ['INSERT', 'MODIFY'], dynamodb: { Keys: { SK: { S: ['META'] } } } },
   { eventName: ['INSERT', 'MODIFY'], dynamodb: { Keys: { SK: { S: [{ prefix: 'WAITER#' }] } } } },
   { eventName: ['INSERT', 'MODIFY'], dynamodb: { Keys: { SK: { S: [{ prefix: 'SKIP#' }] } } } },
 ] as const;
+
+/** What the in-flight limit needs besides: what becomes of inbox rows, and the end of a wait. */
+const COUNTING = [
+  {
+    eventName: ['MODIFY', 'INSERT'],
+    dynamodb: {
+      Keys: { PK: { S: [{ prefix: 'IDEMP#' }] }, SK: { S: [{ prefix: 'WORKER#' }] } },
+      NewImage: { status: { S: ['COMPLETED', 'FAILED_TERMINAL', 'FAILED_RETRYABLE', 'PROCESSING'] } },
+    },
+  },
+  { eventName: ['REMOVE'], dynamodb: { Keys: { SK: { S: [{ prefix: 'WAITER#' }] } } } },
+] as const;
+
+/**
+ * Patterns, in the terms of Lambda's event filtering, of the changes that the stream consumer is invoked with. The
+ * deployed event source and the local one use the same. Without an in-flight limit it hears of no message that just
+ * commits on an unordered aggregate's inbox row.
+ */
+export const streamFilters = ({ inFlightLimit }: { readonly inFlightLimit: boolean }) =>
+  inFlightLimit ? [...WAKING, ...COUNTING] : WAKING;
 
 /** One ordering stream of one aggregate, in which somebody's turn may have come. */
 export interface StreamPlace {

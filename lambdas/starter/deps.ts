@@ -4,6 +4,7 @@ import type { SFNClient } from '@aws-sdk/client-sfn';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import { type Environment, requireEnv, requireNumber } from '../aws/env.ts';
 import { startExecution } from '../aws/executions.ts';
+import { createLimit } from '../aws/in-flight.ts';
 import { createInbox } from '../aws/inbox.ts';
 import { offloadPayload } from '../aws/payloads.ts';
 import { hideMessage } from '../aws/queue.ts';
@@ -13,6 +14,7 @@ import { ConfigurationError } from '../core/errors.ts';
 import type { Manifest } from '../core/manifest.ts';
 import type { Source } from '../core/sources.ts';
 import type { Telemetry } from '../core/telemetry.ts';
+import { UNLIMITED } from './start.ts';
 import type { StarterDeps } from './starter.ts';
 
 /** A message that comes due later than this before the execution's end would leave it no time to work. */
@@ -54,6 +56,7 @@ export function starterDeps(env: Environment, surroundings: StarterSurroundings)
     ...surroundings,
     worker,
     offload,
+    inFlight: createLimit(env, surroundings) ?? UNLIMITED,
     inbox: createInbox(clients.dynamodb, tableName, worker),
     startExecution: (name, input) => startExecution(clients.sfn, stateMachineArn, name, input),
     rejected:
@@ -71,6 +74,5 @@ export function starterDeps(env: Environment, surroundings: StarterSurroundings)
     invalidReceives: requireNumber(env, 'INVALID_RECEIVES'),
     maxDeferSeconds: executionSeconds - Math.min(DEFER_MARGIN_SECONDS, executionSeconds / 2),
     backOff: (record, seconds) => hideMessage(clients.sqs, queueUrl, record.receiptHandle, seconds),
-    saturated: async () => false,
   };
 }

@@ -28,7 +28,30 @@ export interface StarterInbox {
   recordConflict(envelope: Envelope, hash: RequestHash, at: string): Promise<void>;
 }
 
+/** The in-flight limit, as the starter uses it. */
+export interface InFlightLimit {
+  /** How many more executions may start now. */
+  room(): Promise<number>;
+  /** Takes a place for the key; false when there is none. A key that has one keeps it. */
+  take(idempotencyKey: string): Promise<boolean>;
+  /** Releases the keys whose work has ended. */
+  releaseFinal(idempotencyKeys: readonly string[]): Promise<unknown>;
+}
+
+/** Of a worker without a limit. */
+export const UNLIMITED: InFlightLimit = {
+  room: async () => Number.POSITIVE_INFINITY,
+  take: async () => true,
+  releaseFinal: async () => {},
+};
+
+/** As much is in flight as may be: the message goes back to the queue. */
+export class Saturated extends Error {
+  override readonly name = 'Saturated';
+}
+
 export interface StartDeps {
+  readonly inFlight: InFlightLimit;
   readonly clock: Clock;
   readonly worker: string;
   readonly inbox: StarterInbox;
@@ -91,9 +114,16 @@ export async function startMessage(
     case 'new':
       break;
   }
+  const { notBefore } = resolvePolicy(type.attempts, envelope.attemptPolicy);
+  const deferred = notBefore !== undefined && Date.parse(notBefore) > deps.clock.now();
+  if (!deferred && !(await deps.inFlight.take(shown.idempotencyKey))) {
+    throw new Saturated('as many executions are in flight as may be');
+  }
   const input = await executionInput(envelope, type, hash, known?.arrival ?? admitted.arrival, deps);
   const target = known?.executionName ?? name;
   const started = await deps.startExecution(target, input);
+  // The first delivery's execution may have ended since the row was read: nobody would release this place then.
+  if (known !== undefined || started === 'exists') await deps.inFlight.releaseFinal([shown.idempotencyKey]);
   const duplicate = known !== undefined && started === 'exists';
   return { result: duplicate ? 'DUPLICATE_RUNNING' : 'STARTED', executionName: target };
 }

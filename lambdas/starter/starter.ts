@@ -6,7 +6,7 @@ import { sealIdentity } from '../core/seal.ts';
 import type { Source } from '../core/sources.ts';
 import type { LogFields, Telemetry } from '../core/telemetry.ts';
 import { type QueueRecord, type Rejection, readRecord } from './record.ts';
-import { type StartDeps, startMessage } from './start.ts';
+import { Saturated, type StartDeps, startMessage } from './start.ts';
 
 /** Where a message that cannot be started is kept. */
 export interface RejectedStore {
@@ -25,8 +25,6 @@ export interface StarterDeps extends StartDeps {
   readonly maxDeferSeconds: number;
   /** Hides a message for that long instead of the queue's visibility time-out. */
   readonly backOff: (record: QueueRecord, seconds: number) => Promise<void>;
-  /** True while too much is in flight: nothing is taken up. Asked once a batch. */
-  readonly saturated: () => Promise<boolean>;
   readonly telemetry: Telemetry;
 }
 
@@ -55,18 +53,13 @@ export async function startBatch(
   remainingMillis: () => number,
   deps: StarterDeps,
 ): Promise<PromiseSettledResult<void>[]> {
-  if (await deps.saturated()) {
-    return Promise.allSettled(
-      records.map(async (record) => {
-        await hide(record, fullJitterSeconds(1, deps.random, OVERLOAD_BACKOFF), deps);
-        throw new NotStarted('too much is in flight');
-      }),
-    );
-  }
+  // Only as many records are taken up as there is room for: the others cost no write.
+  const room = await deps.inFlight.room();
   const groups = new Map<string, Promise<void>>();
   return Promise.allSettled(
-    records.map((record) => {
+    records.map((record, index) => {
       const take = async () => {
+        if (index >= room) return refuse(record, deps);
         if (remainingMillis() < MIN_REMAINING_MILLIS) throw new NotStarted('too little time is left');
         await takeUp(record, deps);
       };
@@ -100,6 +93,7 @@ async function takeUp(record: QueueRecord, deps: StarterDeps): Promise<void> {
   try {
     started = await startMessage(envelope, type, deps);
   } catch (error) {
+    if (error instanceof Saturated) return refuse(record, deps);
     const code = errorName(error);
     deps.telemetry.warn('message_not_started', { ...fields, result: 'RETURNED_TO_QUEUE', code });
     deps.telemetry.metric('StartsThrottled', 1);
@@ -115,6 +109,12 @@ async function takeUp(record: QueueRecord, deps: StarterDeps): Promise<void> {
     executionName: started.executionName,
     result: started.result,
   });
+}
+
+/** Too much is in flight: the message comes back when there may be room. */
+async function refuse(record: QueueRecord, deps: StarterDeps): Promise<never> {
+  await hide(record, fullJitterSeconds(1, deps.random, OVERLOAD_BACKOFF), deps);
+  throw new NotStarted('too much is in flight');
 }
 
 async function reject(
