@@ -28,7 +28,10 @@ export async function main(args: readonly string[], io: Io): Promise<ExitCode> {
       return error.exitCode;
     }
     if (error instanceof Error && isUnreachable(error)) {
-      io.note(`${error.name}: ${error.message}`);
+      io.note(`The worker cannot be reached: ${error.message} (${error.name})`);
+      io.note(
+        'Local: is the runtime still there (npm start)? AWS: check credentials, Region and your permissions.',
+      );
       return EXIT.UNREACHABLE;
     }
     throw error;

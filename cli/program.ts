@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import type { ExitCode } from './exit-codes.ts';
 import type { Io } from './io.ts';
+import type { TargetOptions } from './target.ts';
 
 /** Runs one command; what it answers becomes the process's exit code. */
 export type Runner = (work: () => Promise<ExitCode>) => Promise<void>;
@@ -47,5 +48,164 @@ To stop in a handler, run Node's inspector and set a breakpoint; handlers run in
         return local({ ...options, examples: options.examples || options.once }, io);
       }),
     );
+  addMessageCommands(program, io, run);
+  addOperatorCommands(program, io, run);
+  program.addHelpText(
+    'after',
+    `
+Commands other than "local" work on the local runtime of this folder, or on a deployed stack:
+  --endpoint URL, or --stack NAME [--worker NAME] [--region REGION]
+Exit codes: 0 done · 1 done, with a bad outcome · 2 not understood or invalid, nothing done
+            3 no such key, case or stack · 4 endpoint or AWS not reachable, or access denied`,
+  );
   return program;
+}
+
+/** A command that works on a worker. */
+function onTarget(command: Command): Command {
+  return command
+    .option('--endpoint <url>', 'local runtime (default: the one of this folder)')
+    .option('--stack <name>', 'deployed CloudFormation stack')
+    .option('--worker <name>', "which of the stack's workers (default: the only one)")
+    .option('--region <region>', "the stack's Region (default: as the AWS SDK finds it)")
+    .option('--json', 'for programs', false);
+}
+
+async function open(options: TargetOptions, io: Io) {
+  const { openTarget } = await import('./target.ts');
+  return openTarget(options, io);
+}
+
+const count = (text: string): number => {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError('It is a whole number from 1.');
+  return value;
+};
+
+function addMessageCommands(program: Command, io: Io, run: Runner): void {
+  onTarget(
+    program
+      .command('send <file>')
+      .description('Send an envelope, or an array of them, from a JSON file or standard input (-).')
+      .option('--raw', 'send the text as one body without checking it', false),
+  ).action((file, options) =>
+    run(async () => {
+      const { send } = await import('./commands/send.ts');
+      return send(file, options, await open(options, io), io);
+    }),
+  );
+  onTarget(
+    program
+      .command('ls')
+      .description('What needs a person, and how many executions stand where.')
+      .option('--since <duration>', 'how far back to look: 30m, 24h, 7d', '24h'),
+  ).action((options) =>
+    run(async () => {
+      const { ls } = await import('./commands/ls.ts');
+      return ls(options, await open(options, io), io);
+    }),
+  );
+  onTarget(
+    program
+      .command('show <key>')
+      .description(
+        'All that is known of an idempotency key: inbox row, execution, states, effects, console link.',
+      ),
+  ).action((key, options) =>
+    run(async () => {
+      const { show } = await import('./commands/show.ts');
+      return show(key, options.json, await open(options, io), io);
+    }),
+  );
+}
+
+function addOperatorCommands(program: Command, io: Io, run: Runner): void {
+  onTarget(
+    program
+      .command('replay [key]')
+      .description(
+        'Give failed work a fresh budget: one key, all of a failure code, or an aggregate in order.',
+      )
+      .option('--code <code>', 'failed with this code')
+      .option('--aggregate <type/id>', "an aggregate's failed messages, in version order")
+      .option('--since <duration>', 'with --code: failed within this time', '24h')
+      .option('--sample <n>', 'replay so many first and wait for their outcomes', count)
+      .option('--continue', 'go on after a sample in which some failed', false)
+      .option('--max <n>', 'never more than this', count, 100)
+      .option('--rate <n>', 'replays begun a second', count, 5)
+      .option('--wait <seconds>', 'how long to wait for outcomes', count, 300)
+      .option(
+        '--new-definition',
+        'start a new execution -r<n> on the newest definition instead of a redrive',
+        false,
+      )
+      .option('--dry-run', 'say what would happen', false)
+      .addHelpText(
+        'after',
+        `
+A redrive is possible for 14 days and goes on with the execution's own definition and the newest handlers; after
+that a new execution -r<n> takes over. A completed key is never run again.
+  stepwell replay --code CASE_CLOSED --since 24h --sample 5`,
+      ),
+  ).action((key, options) =>
+    run(async () => {
+      const { replay } = await import('./commands/replay.ts');
+      return replay(key, options, await open(options, io), io);
+    }),
+  );
+  const dlq = program.command('dlq').description('The dead-letter queue: what could not be read or started.');
+  onTarget(
+    dlq
+      .command('peek')
+      .description('Show dead letters and leave them.')
+      .option('--count <n>', 'how many', count, 10),
+  ).action((options) =>
+    run(async () => {
+      const { peek } = await import('./commands/dlq.ts');
+      return peek(options.count, options.json, await open(options, io), io);
+    }),
+  );
+  onTarget(
+    dlq
+      .command('redrive')
+      .description('Send dead letters back to the queue: a sample first, then all.')
+      .option('--sample <n>', 'only so many', count),
+  ).action((options) =>
+    run(async () => {
+      const { redrive } = await import('./commands/dlq.ts');
+      return redrive(options, await open(options, io), io);
+    }),
+  );
+  const quarantine = program.command('quarantine').description('The cases that wait for a person.');
+  onTarget(
+    quarantine
+      .command('ls')
+      .description('Open cases, oldest first.')
+      .option('--since <duration>', 'opened within this time', '7d')
+      .option('--closed', 'the closed ones too', false),
+  ).action((options) =>
+    run(async () => {
+      const { list } = await import('./commands/quarantine.ts');
+      return list(options, await open(options, io), io);
+    }),
+  );
+  onTarget(quarantine.command('show <case>').description('One case with its message.')).action(
+    (id, options) =>
+      run(async () => {
+        const { showCase } = await import('./commands/quarantine.ts');
+        return showCase(id, await open(options, io), io);
+      }),
+  );
+  onTarget(
+    quarantine
+      .command('close <case>')
+      .description('Close a case that needs no replay.')
+      .requiredOption('--reason <text>', 'why, for whoever reads it later')
+      .option('--by <name>', 'who (default: the USER variable)', io.env.USER ?? 'operator'),
+  ).action((id, options) =>
+    run(async () => {
+      const { close } = await import('./commands/quarantine.ts');
+      return close(id, options, await open(options, io), io);
+    }),
+  );
 }

@@ -1,0 +1,68 @@
+import { GetItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
+import { fromItem, toItem } from '../lambdas/aws/items.ts';
+import { createRowReader } from '../lambdas/aws/rows.ts';
+import { type Row, textOf } from '../lambdas/core/ports.ts';
+import { aggregateKey, INDEXES, type ItemKey, inboxKey } from '../lambdas/core/table.ts';
+import { CliError } from './cli-error.ts';
+import type { Target } from './target.ts';
+
+/** The inbox row of a key; undefined when the worker has never seen it. */
+export async function readInbox(target: Target, idempotencyKey: string): Promise<Row | undefined> {
+  const key = inboxKey(idempotencyKey.normalize('NFC'), target.names.workerName);
+  return readRow(target, key);
+}
+
+export async function readRow(target: Target, key: ItemKey): Promise<Row | undefined> {
+  const { Item } = await target.clients.dynamodb.send(
+    new GetItemCommand({ TableName: target.names.tableName, Key: toItem({ ...key }), ConsistentRead: true }),
+  );
+  return Item === undefined ? undefined : fromItem(Item);
+}
+
+/** The idempotency key of an inbox row. */
+export const keyOfRow = (row: Row): string => (textOf(row, 'PK') ?? '').slice('IDEMP#'.length);
+
+/** The inbox rows of one aggregate, in version order per ordering stream. */
+export async function inboxOfAggregate(target: Target, type: string, id: string): Promise<readonly Row[]> {
+  const { dynamodb } = target.clients;
+  const { tableName } = target.names;
+  const { Items = [] } = await dynamodb.send(
+    new QueryCommand({
+      TableName: tableName,
+      IndexName: INDEXES.byAggregate.name,
+      KeyConditionExpression: 'aggregate = :aggregate',
+      ExpressionAttributeValues: toItem({ ':aggregate': aggregateKey(type, id).PK }),
+    }),
+  );
+  const keys = Items.map(fromItem).map((row) => ({
+    PK: textOf(row, 'PK') ?? '',
+    SK: textOf(row, 'SK') ?? '',
+  }));
+  const rows = await createRowReader(dynamodb, tableName).read(keys);
+  return rows.filter((row) => row !== undefined);
+}
+
+/** ARN of an execution of the worker. */
+export const executionArn = (target: Target, name: string): string =>
+  `${target.names.stateMachineArn.replace(':stateMachine:', ':execution:')}:${name}`;
+
+const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** Milliseconds of `30m`, `24h` or `7d`. @throws CliError */
+export function parseDuration(text: string): number {
+  const [, count = '', unit = ''] = /^(\d{1,4})([mhd])$/.exec(text) ?? [];
+  const factor = UNITS[unit];
+  if (factor === undefined) throw new CliError(`"${text}" is no duration: write e.g. 30m, 24h or 7d`);
+  return Number(count) * factor;
+}
+
+/** Days (`yyyy-mm-dd`, UTC) that a time back from now touches, oldest first. */
+export function daysBack(now: number, milliseconds: number): readonly string[] {
+  const days: string[] = [];
+  const today = new Date(now).toISOString().slice(0, 10);
+  for (let at = now - milliseconds; ; at += 86_400_000) {
+    const day = new Date(at).toISOString().slice(0, 10);
+    if (day >= today) return [...days, today];
+    days.push(day);
+  }
+}

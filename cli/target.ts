@@ -1,0 +1,134 @@
+import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { SFNClient } from '@aws-sdk/client-sfn';
+import { SQSClient } from '@aws-sdk/client-sqs';
+import { localNames, type WorkerNames } from '../local/names.ts';
+import { CliError } from './cli-error.ts';
+import { EXIT } from './exit-codes.ts';
+import type { Io } from './io.ts';
+import { readPortFile } from './port-file.ts';
+
+/** The worker that a command works on: the local runtime's, or a deployed stack's. */
+export interface Target {
+  readonly names: WorkerNames;
+  readonly clients: {
+    readonly dynamodb: DynamoDBClient;
+    readonly sfn: SFNClient;
+    readonly sqs: SQSClient;
+  };
+  /** The execution's page in the AWS console; undefined for the local runtime. */
+  consoleLink(executionArn: string): string | undefined;
+}
+
+export interface TargetOptions {
+  /** URL of a local runtime. @default the one that left `.stepwell/local.json` in the working directory */
+  readonly endpoint?: string | undefined;
+  /** Name of a CloudFormation stack. */
+  readonly stack?: string | undefined;
+  /** Which of the stack's workers. @default the only one */
+  readonly worker?: string | undefined;
+  readonly region?: string | undefined;
+}
+
+/** Finds the worker. @throws CliError saying what to do when there is none */
+export async function openTarget(options: TargetOptions, io: Pick<Io, 'cwd'>): Promise<Target> {
+  if (options.stack !== undefined && options.endpoint !== undefined) {
+    throw new CliError('--stack and --endpoint exclude each other: give one of them');
+  }
+  if (options.stack !== undefined) return stackTarget(options.stack, options);
+  const left = await readPortFile(io.cwd);
+  const url = options.endpoint ?? left?.url;
+  if (url === undefined) {
+    throw new CliError(
+      'No worker to talk to: start the local runtime (npm start) in this folder, or name one by --endpoint URL or --stack NAME',
+    );
+  }
+  const names = left?.url === url ? left.names : localNames(options.worker ?? 'stepwell', false);
+  return endpointTarget(url, names);
+}
+
+function endpointTarget(endpoint: string, names: WorkerNames): Target {
+  const settings = {
+    endpoint,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    maxAttempts: 2,
+  };
+  return {
+    names,
+    clients: {
+      dynamodb: new DynamoDBClient(settings),
+      sfn: new SFNClient(settings),
+      sqs: new SQSClient({ ...settings, useQueueUrlAsEndpoint: false }),
+    },
+    consoleLink: () => undefined,
+  };
+}
+
+async function stackTarget(stack: string, options: TargetOptions): Promise<Target> {
+  const settings = options.region === undefined ? {} : { region: options.region };
+  const names = chooseWorker(stack, await workersOf(stack, settings), options.worker);
+  return {
+    names,
+    clients: {
+      dynamodb: new DynamoDBClient(settings),
+      sfn: new SFNClient(settings),
+      sqs: new SQSClient(settings),
+    },
+    consoleLink(arn) {
+      const region = arn.split(':')[3] ?? '';
+      return `https://${region}.console.aws.amazon.com/states/home?region=${region}#/v2/executions/details/${encodeURIComponent(arn)}`;
+    },
+  };
+}
+
+async function workersOf(stack: string, settings: { region?: string }): Promise<readonly WorkerNames[]> {
+  const client = new CloudFormationClient(settings);
+  try {
+    const { Stacks = [] } = await client.send(new DescribeStacksCommand({ StackName: stack }));
+    return Stacks.flatMap(({ Outputs = [] }) => Outputs).flatMap(({ OutputValue }) =>
+      parseNames(OutputValue),
+    );
+  } catch (error) {
+    if (error instanceof Error && /does not exist/.test(error.message)) {
+      throw new CliError(`There is no stack ${stack} in this account and Region`, EXIT.NOT_FOUND, {
+        cause: error,
+      });
+    }
+    if (error instanceof Error && /Region is missing/i.test(error.message)) {
+      throw new CliError('No Region: give --region, or set AWS_REGION', EXIT.USAGE, { cause: error });
+    }
+    throw error;
+  } finally {
+    client.destroy();
+  }
+}
+
+/** A worker's output is a JSON map of its names; a stack's other outputs are of no concern. */
+export function parseNames(output: string | undefined): readonly WorkerNames[] {
+  if (output === undefined || !output.startsWith('{')) return [];
+  try {
+    const value = JSON.parse(output);
+    return typeof value.workerName === 'string' && typeof value.stateMachineArn === 'string' ? [value] : [];
+  } catch {
+    return [];
+  }
+}
+
+/** @throws CliError naming the workers to choose from */
+export function chooseWorker(
+  stack: string,
+  workers: readonly WorkerNames[],
+  wanted: string | undefined,
+): WorkerNames {
+  const found = wanted === undefined ? workers : workers.filter(({ workerName }) => workerName === wanted);
+  const [only, another] = found;
+  if (only !== undefined && another === undefined) return only;
+  const all = workers.map(({ workerName }) => workerName).join(', ') || 'none';
+  throw new CliError(
+    only === undefined
+      ? `Stack ${stack} has no worker${wanted === undefined ? '' : ` ${wanted}`}; its workers: ${all}`
+      : `Stack ${stack} has several workers; choose one by --worker: ${all}`,
+    only === undefined ? EXIT.NOT_FOUND : EXIT.USAGE,
+  );
+}
