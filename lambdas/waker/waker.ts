@@ -35,6 +35,9 @@ export interface WakerDeps {
  * @returns how many were woken
  */
 export async function wake({ aggregate, stream }: StreamPlace, deps: WakerDeps): Promise<number> {
+  // Most commits wake nobody: one look for any waiter spares them the rest. One that comes later brings its own change.
+  const [anybody] = await deps.rows.range(aggregate, `WAITER#${stream}#`, `WAITER#${stream}#\uffff`, 1);
+  if (anybody === undefined) return 0;
   const key = { PK: aggregate, SK: 'META' };
   const [row] = await deps.rows.read([key]);
   const stored = numberOf(row, versionAttribute(stream)) ?? 0;
