@@ -1,4 +1,5 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { LambdaClient } from '@aws-sdk/client-lambda';
 import type { S3Client } from '@aws-sdk/client-s3';
 import type { SFNClient } from '@aws-sdk/client-sfn';
 import type { SQSClient } from '@aws-sdk/client-sqs';
@@ -51,6 +52,8 @@ export interface WorkerFunctionsOptions {
   readonly invalidReceives: number;
   readonly executionTimeoutSeconds: number;
   readonly inboxTtlSeconds: number;
+  /** The mapping between the queue and the starter. */
+  readonly eventSourceId: string;
   /** @default no limit */
   readonly maxInFlight?: number | undefined;
   readonly clients: {
@@ -58,6 +61,7 @@ export interface WorkerFunctionsOptions {
     readonly sfn: SFNClient;
     readonly sqs: SQSClient;
     readonly s3: S3Client;
+    readonly lambda: LambdaClient;
   };
 }
 
@@ -79,6 +83,7 @@ export function workerFunctions(options: WorkerFunctionsOptions): Readonly<Recor
     EXECUTION_TIMEOUT_SECONDS: String(options.executionTimeoutSeconds),
     INBOX_TTL_SECONDS: String(options.inboxTtlSeconds),
     OUTBOX_TTL_SECONDS: String(OUTBOX_TTL_SECONDS),
+    EVENT_SOURCE_ID: options.eventSourceId,
     MAX_IN_FLIGHT: options.maxInFlight === undefined ? '' : String(options.maxInFlight),
     MANIFEST_DIGEST: manifest.digest,
     AGGREGATES: JSON.stringify(options.aggregates),

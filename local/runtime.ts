@@ -192,6 +192,7 @@ export async function startRuntime(options: LocalRuntimeOptions): Promise<LocalR
   const clients = clientsOf(false);
 
   let messages = options.messages;
+  const eventSourceId = newId();
   const inputs = (options.inputs ?? []).map((input) => {
     const { queueUrl, queueArn, dlqUrl } = localNames(input.queueName, false);
     return {
@@ -216,6 +217,7 @@ export async function startRuntime(options: LocalRuntimeOptions): Promise<LocalR
       invalidReceives: options.invalidReceives ?? 3,
       executionTimeoutSeconds: numbers.executionTimeoutSeconds,
       inboxTtlSeconds: numbers.inboxTtlSeconds,
+      eventSourceId,
       maxInFlight: options.maxInFlight,
       clients: workerClients,
       ...overrides,
@@ -275,12 +277,13 @@ export async function startRuntime(options: LocalRuntimeOptions): Promise<LocalR
     }),
   });
 
-  const sources = [{ ...names, functionName: FUNCTION_NAMES.starter }, ...inputs].map(
-    ({ queueUrl, queueArn, functionName }) =>
+  const main = { ...names, functionName: FUNCTION_NAMES.starter, uuid: eventSourceId };
+  const sources = [main, ...inputs.map((input) => ({ ...input, uuid: newId() }))].map(
+    ({ queueUrl, queueArn, functionName, uuid }) =>
       createSqsEventSource({
         clock,
         client: clients.sqs,
-        uuid: newId(),
+        uuid,
         queueUrl,
         queueArn,
         functionName,

@@ -76,6 +76,28 @@ export async function listClosed(
   };
 }
 
+/** Whether an execution of that name is there, in whatever state. */
+export async function isKnownExecution(
+  client: SFNClient,
+  stateMachineArn: string,
+  name: string,
+): Promise<boolean> {
+  const executionArn = `${stateMachineArn.replace(':stateMachine:', ':execution:')}:${name}`;
+  try {
+    await client.send(new DescribeExecutionCommand({ executionArn }));
+    return true;
+  } catch (error) {
+    if (error instanceof ExecutionDoesNotExist) return false;
+    throw error;
+  }
+}
+
+/** When the newest execution started (epoch milliseconds). */
+export async function newestStart(client: SFNClient, stateMachineArn: string): Promise<number | undefined> {
+  const { executions } = await client.send(new ListExecutionsCommand({ stateMachineArn, maxResults: 1 }));
+  return executions?.[0]?.startDate?.getTime();
+}
+
 /** The part of an execution's input that its work is known by; undefined for input that is not the worker's. */
 export function readInput(text: string): Pick<ClosedExecution, 'envelope' | 'requestHash'> | undefined {
   let input: unknown;

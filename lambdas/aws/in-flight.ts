@@ -13,6 +13,9 @@ import { type Environment, requireEnv, requireNumber } from './env.ts';
 import { fromItem, toItem } from './items.ts';
 import { createRowReader } from './rows.ts';
 
+/** Places looked at in one go. */
+const MAX_REVIEWED = 200;
+
 /** A key at work, and since when (epoch seconds). */
 export interface InFlightEntry {
   readonly part: number;
@@ -30,6 +33,12 @@ export interface InFlightRegister {
   apply(changes: readonly InFlightChange[]): Promise<void>;
   /** Releases the keys whose inbox rows are final or gone. */
   releaseFinal(keys: readonly string[]): Promise<number>;
+  /**
+   * Releases what was taken before an instant (epoch seconds) and is no longer at work: its row is final or gone, its
+   * execution was never started, or it lies where another limit put it.
+   * @returns how many
+   */
+  releaseStale(before: number, isKnown: (executionName: string) => Promise<boolean>): Promise<number>;
   entries(): Promise<readonly InFlightEntry[]>;
 }
 
@@ -146,9 +155,30 @@ export function createInFlightRegister(
     for (const [part, own] of byPart) await applyToPart(part, own);
   }
 
+  async function isStale(
+    { key, part }: InFlightEntry,
+    row: Row | undefined,
+    isKnown: (executionName: string) => Promise<boolean>,
+  ): Promise<boolean> {
+    const status = textOf(row, 'status');
+    if (isFinal(status) || partOf(key, parts) !== part) return true;
+    return status === 'RECEIVED' && !(await isKnown(textOf(row, 'executionName') ?? ''));
+  }
+
   return {
     entries,
     apply,
+    async releaseStale(before, isKnown) {
+      const old = (await entries()).filter(({ since }) => since < before).slice(0, MAX_REVIEWED);
+      const inbox = await rows.read(old.map(({ key }) => inboxKey(key, worker)));
+      let released = 0;
+      for (const [index, entry] of old.entries()) {
+        if (!(await isStale(entry, inbox[index], isKnown))) continue;
+        await applyToPart(entry.part, [{ key: entry.key, change: 'release', look: false }]);
+        released += 1;
+      }
+      return released;
+    },
     async room() {
       return Math.max(0, limit - (await entries()).length);
     },
@@ -170,14 +200,15 @@ export function createInFlightRegister(
     },
     async releaseFinal(keys) {
       const inbox = await rows.read(keys.map((key) => inboxKey(key, worker)));
-      const final = keys.filter((_key, index) =>
-        [undefined, 'COMPLETED', 'FAILED_TERMINAL'].includes(textOf(inbox[index], 'status')),
-      );
+      const final = keys.filter((_key, index) => isFinal(textOf(inbox[index], 'status')));
       await apply(final.map((key) => ({ key, change: 'release', look: false })));
       return final.length;
     },
   };
 }
+
+const isFinal = (status: string | undefined): boolean =>
+  status === undefined || status === 'COMPLETED' || status === 'FAILED_TERMINAL';
 
 function liveOf(row: Row | undefined): Readonly<Record<string, unknown>> {
   const live = row?.live;

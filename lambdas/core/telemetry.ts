@@ -21,6 +21,7 @@ export const METRICS = {
   CommitLatency: 'Milliseconds',
   ReceiveCount: 'Count',
   InFlight: 'Count',
+  BreakerOpen: 'Count',
   Replays: 'Count',
   StartsThrottled: 'Count',
 } as const;

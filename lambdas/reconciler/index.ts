@@ -1,4 +1,5 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { LambdaClient } from '@aws-sdk/client-lambda';
 import { SFNClient } from '@aws-sdk/client-sfn';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { clientConfig } from '../aws/clients.ts';
@@ -16,6 +17,7 @@ export const handler = createHandler(
       dynamodb: new DynamoDBClient(clientConfig()),
       sfn: new SFNClient(clientConfig()),
       sqs: new SQSClient(clientConfig()),
+      lambda: new LambdaClient(clientConfig()),
     },
   }),
 );

@@ -11,9 +11,11 @@ import {
 import { errorName } from '../core/errors.ts';
 import type { RowReader } from '../core/ports.ts';
 import { textOf } from '../core/ports.ts';
+import type { StreamPlace } from '../core/stream.ts';
 import { inboxKey } from '../core/table.ts';
 import type { Telemetry } from '../core/telemetry.ts';
 import type { TransactionItem, TransactionOutcome } from '../core/transaction.ts';
+import { moveBreaker, type OverloadDeps, reviewRegister } from './overload.ts';
 
 /** An execution that may have to be settled. */
 export interface Candidate {
@@ -39,11 +41,13 @@ export interface ExecutionPage {
 export interface SweepCursor {
   /** Everything that ended before this (epoch milliseconds) has been looked at. */
   readonly since: number;
+  /** When the last sweep began. */
+  readonly lastSweep?: number;
   /** A pass that one sweep could not finish goes on from here. */
   readonly unfinished?: { readonly startedAt: number; readonly tokens: Readonly<Record<string, string>> };
 }
 
-export interface ReconcilerDeps {
+export interface ReconcilerDeps extends OverloadDeps {
   readonly clock: Clock;
   /** Of at most 36 characters: two transactions of the same content must be two. */
   readonly newId: NewId;
@@ -61,6 +65,10 @@ export interface ReconcilerDeps {
   readonly writeCursor: (cursor: SweepCursor) => Promise<void>;
   /** Closes the open cases of the day whose key has completed since; returns how many. */
   readonly closeCompleted: (day: string) => Promise<number>;
+  /** Ordering streams with executions parked on that day, before that instant (both ISO 8601). */
+  readonly parkedPlaces: (day: string, before: string) => Promise<readonly StreamPlace[]>;
+  /** Wakes whose turn it is; returns how many. */
+  readonly wake: (place: StreamPlace) => Promise<number>;
 }
 
 /** ListExecutions refills 2 a second in small regions: 30 pages are a twentieth of five minutes' refill. */
@@ -72,6 +80,10 @@ const OVERLAP_MILLIS = 10 * 60_000;
 const DAY_MILLIS = 24 * 60 * 60_000;
 /** An execution can be redriven for 14 days after its end, and end again. */
 const REDRIVE_MILLIS = 14 * DAY_MILLIS;
+/** The change stream brings a wake-up within seconds. */
+const MISSED_MILLIS = 5 * 60_000;
+/** Park waits for no longer. */
+const MAX_PARK_MILLIS = 15 * 60_000;
 /** Cases of today and yesterday are looked at in every sweep, older ones day by day in turn. */
 const CLOSING_DAYS = 16;
 
@@ -136,6 +148,8 @@ export async function sweep(deps: ReconcilerDeps): Promise<void> {
   const now = deps.clock.now();
   const cursor = (await deps.readCursor()) ?? { since: now - DAY_MILLIS };
   const startedAt = cursor.unfinished?.startedAt ?? now;
+  // First, since it is there for the case that everything else is overloaded.
+  await moveBreaker(cursor.lastSweep ?? 0, deps);
   const budget: Budget = { pages: MAX_PAGES, descriptions: MAX_DESCRIPTIONS, oldestLeft: undefined };
   const tokens: Record<string, string> = {};
   for (const status of UNSUCCESSFUL) {
@@ -147,10 +161,12 @@ export async function sweep(deps: ReconcilerDeps): Promise<void> {
   const finished = Object.keys(tokens).length === 0;
   await deps.writeCursor(
     finished
-      ? { since: nextSince(startedAt, budget.oldestLeft) }
-      : { since: cursor.since, unfinished: { startedAt, tokens } },
+      ? { since: nextSince(startedAt, budget.oldestLeft), lastSweep: now }
+      : { since: cursor.since, lastSweep: now, unfinished: { startedAt, tokens } },
   );
   await closeCases(now, deps);
+  await wakeMissed(now, deps);
+  await reviewRegister(deps);
 }
 
 interface Budget {
@@ -207,6 +223,17 @@ async function settleOne(candidate: Candidate, deps: ReconcilerDeps): Promise<bo
     deps.telemetry.warn('execution_not_settled', { executionName: candidate.name, code: errorName(error) });
     return false;
   }
+}
+
+/** Executions whose wake-up was lost, with the changes that the waker never saw: Park's own time-out is longer. */
+async function wakeMissed(now: number, deps: ReconcilerDeps): Promise<void> {
+  const before = new Date(now - MISSED_MILLIS).toISOString();
+  const days = new Set([before.slice(0, 10), new Date(now - MAX_PARK_MILLIS).toISOString().slice(0, 10)]);
+  let woken = 0;
+  for (const day of days) {
+    for (const place of await deps.parkedPlaces(day, before)) woken += await deps.wake(place);
+  }
+  if (woken > 0) deps.telemetry.warn('executions_woken_late', { woken });
 }
 
 async function closeCases(now: number, deps: ReconcilerDeps): Promise<void> {

@@ -2,6 +2,7 @@ import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { S3Client } from '@aws-sdk/client-s3';
 import type { SFNClient } from '@aws-sdk/client-sfn';
 import type { SQSClient } from '@aws-sdk/client-sqs';
+import { reportFailedBatch } from '../aws/breaker.ts';
 import { type Environment, requireEnv, requireNumber } from '../aws/env.ts';
 import { startExecution } from '../aws/executions.ts';
 import { createLimit } from '../aws/in-flight.ts';
@@ -56,6 +57,7 @@ export function starterDeps(env: Environment, surroundings: StarterSurroundings)
     ...surroundings,
     worker,
     offload,
+    reportFailedBatch: () => reportFailedBatch(clients.dynamodb, tableName),
     inFlight: createLimit(env, surroundings) ?? UNLIMITED,
     inbox: createInbox(clients.dynamodb, tableName, worker),
     startExecution: (name, input) => startExecution(clients.sfn, stateMachineArn, name, input),

@@ -25,6 +25,8 @@ export interface StarterDeps extends StartDeps {
   readonly maxDeferSeconds: number;
   /** Hides a message for that long instead of the queue's visibility time-out. */
   readonly backOff: (record: QueueRecord, seconds: number) => Promise<void>;
+  /** Told of a batch of which not a single message could be started, for the circuit breaker. */
+  readonly reportFailedBatch: () => Promise<void>;
   readonly telemetry: Telemetry;
 }
 
@@ -43,6 +45,11 @@ export class NotStarted extends Error {
   override readonly name = 'NotStarted';
 }
 
+/** The message is fine, but what it takes to start it is not. */
+class StartFailed extends Error {
+  override readonly name = 'StartFailed';
+}
+
 /**
  * Takes up a batch: records side by side, those of one FIFO group one after the other. Each promise of the result,
  * in the order of the records, is fulfilled when its record's outcome is durable, and rejected when the queue is to
@@ -56,7 +63,7 @@ export async function startBatch(
   // Only as many records are taken up as there is room for: the others cost no write.
   const room = await deps.inFlight.room();
   const groups = new Map<string, Promise<void>>();
-  return Promise.allSettled(
+  const results = await Promise.allSettled(
     records.map((record, index) => {
       const take = async () => {
         if (index >= room) return refuse(record, deps);
@@ -69,6 +76,20 @@ export async function startBatch(
       return turn;
     }),
   );
+  const failed = results.some(
+    (result) => result.status === 'rejected' && result.reason instanceof StartFailed,
+  );
+  if (failed && results.every(({ status }) => status === 'rejected')) await report(deps);
+  return results;
+}
+
+/** The report is for the operator's and the breaker's good: the batch's outcome stands without it. */
+async function report(deps: StarterDeps): Promise<void> {
+  try {
+    await deps.reportFailedBatch();
+  } catch (error) {
+    deps.telemetry.warn('failed_batch_not_reported', { code: errorName(error) });
+  }
 }
 
 async function takeUp(record: QueueRecord, deps: StarterDeps): Promise<void> {
@@ -98,7 +119,7 @@ async function takeUp(record: QueueRecord, deps: StarterDeps): Promise<void> {
     deps.telemetry.warn('message_not_started', { ...fields, result: 'RETURNED_TO_QUEUE', code });
     deps.telemetry.metric('StartsThrottled', 1);
     await hide(record, fullJitterSeconds(record.receiveCount, deps.random, START_BACKOFF), deps);
-    throw new NotStarted('the message could not be started', { cause: error });
+    throw new StartFailed('the message could not be started', { cause: error });
   }
   deps.telemetry.metric('ReceiveCount', record.receiveCount);
   if (started.result === 'REJECTED') return reject(record, started.rejection, fields, deps);
