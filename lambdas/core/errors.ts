@@ -22,8 +22,20 @@ export interface RetryableFailureOptions extends FailureOptions {
   readonly retryAfterSeconds?: number;
 }
 
+/** The same in every copy of this package: handlers may be written against another one than the worker runs. */
+const KINDS = Symbol.for('stepwell.failure.kinds');
+
+/** `instanceof` by what a failure says it is; a team's own subclass is asked in the ordinary way. */
+function hasInstance(this: { readonly [KINDS]: readonly unknown[] }, value: unknown): boolean {
+  if (!Object.hasOwn(this, KINDS)) return Function.prototype[Symbol.hasInstance].call(this, value);
+  return value instanceof Error && KINDS in value && 'kind' in value && this[KINDS].includes(value.kind);
+}
+
 /** The base of every failure that carries its own kind: retryability is declared, never read out of a text. */
 export abstract class WorkerFailure extends Error {
+  static readonly [KINDS]: readonly unknown[] = ['retryable', 'terminal'];
+  static override readonly [Symbol.hasInstance] = hasInstance;
+  readonly [KINDS] = true;
   abstract readonly kind: 'retryable' | 'terminal';
   readonly code: FailureCode;
 
@@ -40,6 +52,7 @@ export abstract class WorkerFailure extends Error {
 
 /** It may work later: counts as a business attempt and is tried again after a back-off. */
 export class RetryableFailure extends WorkerFailure {
+  static override readonly [KINDS] = ['retryable'];
   override readonly name = 'RetryableFailure';
   readonly kind = 'retryable';
   readonly retryAfterSeconds: number | undefined;
@@ -52,6 +65,7 @@ export class RetryableFailure extends WorkerFailure {
 
 /** It will not work however often it is tried: goes to quarantine, where a person decides. */
 export class TerminalFailure extends WorkerFailure {
+  static override readonly [KINDS] = ['terminal'];
   override readonly name = 'TerminalFailure';
   readonly kind = 'terminal';
 
