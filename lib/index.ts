@@ -1,0 +1,2 @@
+/** `stepwell/cdk`: the constructs. */
+export { IngressApi, type IngressApiProps, type IngressWebhook } from './constructs/ingress-api.ts';
