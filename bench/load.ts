@@ -1,0 +1,230 @@
+/**
+ * Load on the ingress: virtual users that post one envelope after the other, more of them stage by stage.
+ *
+ *   npm run load                                    an ingress of its own on loopback, in front of a local worker
+ *   npm run load -- --url http://127.0.0.1:3000     an ingress on loopback that is running already
+ *   npm run load -- --stack Shop                    a deployed stack, by its output Ingress…Endpoint; LOAD_API_KEY in the environment
+ *
+ * `--users 20 --stages 2s:10,4s:20,2s:0 --max-requests 5000 --type T` bound it. Exit code 1 when a check fails:
+ * every answer is 202 or 429, and with a worker of its own every accepted message is done once.
+ */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
+import { ScanCommand } from '@aws-sdk/client-dynamodb';
+import { App, Stack } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
+import { Queue } from 'aws-cdk-lib/aws-sqs';
+import { systemClock, systemId, systemRandom } from '../lambdas/aws/system.ts';
+import { messages } from '../lambdas/messages/index.ts';
+import { IngressApi } from '../lib/constructs/ingress-api.ts';
+import { listenOnLoopback } from '../local/edge/http-server.ts';
+import { createIngress } from '../local/ingress/ingress.ts';
+import { startRuntime } from '../local/runtime.ts';
+
+/** No run goes beyond these, whatever it is asked for. */
+const MAX_USERS = 500;
+const MAX_SECONDS = 600;
+const MAX_REQUESTS = 1_000_000;
+const PAUSE_MILLISECONDS = 100;
+
+const { values } = parseArgs({
+  options: {
+    url: { type: 'string' },
+    stack: { type: 'string' },
+    stages: { type: 'string', default: '2s:10,4s:20,2s:0' },
+    'max-requests': { type: 'string', default: '5000' },
+    type: { type: 'string', default: 'CaseDeadlineCalculationRequested' },
+  },
+});
+
+interface Stage {
+  readonly seconds: number;
+  readonly users: number;
+}
+
+interface Target {
+  readonly url: string;
+  /** Waits until what was accepted is done, and says how many messages were done. */
+  readonly finish?: (accepted: number) => Promise<number>;
+  readonly close: () => Promise<void>;
+}
+
+function parseStages(text: string): Stage[] {
+  const stages = text.split(',').map((part) => {
+    const [, seconds, users] = /^(\d+)s:(\d+)$/.exec(part.trim()) ?? [];
+    if (seconds === undefined || users === undefined) {
+      throw new Error(`--stages: "${part}" must be <seconds>s:<users>, e.g. 30s:100`);
+    }
+    return { seconds: Number(seconds), users: Number(users) };
+  });
+  const total = stages.reduce((sum, { seconds }) => sum + seconds, 0);
+  if (total > MAX_SECONDS) throw new Error(`--stages: ${total} seconds are over the limit of ${MAX_SECONDS}`);
+  if (stages.some(({ users }) => users > MAX_USERS)) {
+    throw new Error(`--stages: at most ${MAX_USERS} users`);
+  }
+  return stages;
+}
+
+async function ownTarget(): Promise<Target> {
+  const runtime = await startRuntime({
+    clock: systemClock,
+    random: systemRandom,
+    newId: systemId,
+    messages,
+    onError: (error) => console.error(error),
+  });
+  const stack = new Stack(new App(), 'Load');
+  new IngressApi(stack, 'Ingress', { queue: new Queue(stack, 'Queue') });
+  const server = await listenOnLoopback(
+    createIngress({
+      template: Template.fromStack(stack).toJSON(),
+      clock: systemClock,
+      sqs: runtime.clients.sqs,
+      queueUrl: runtime.names.queueUrl,
+    }),
+  );
+  const countDone = async (): Promise<number> => {
+    let done = 0;
+    let start: Record<string, { S: string }> | undefined;
+    do {
+      const page = await runtime.clients.dynamodb.send(
+        new ScanCommand({
+          TableName: runtime.names.tableName,
+          FilterExpression: '#status = :completed',
+          ExpressionAttributeNames: { '#status': 'status' },
+          ExpressionAttributeValues: { ':completed': { S: 'COMPLETED' } },
+          ...(start === undefined ? {} : { ExclusiveStartKey: start }),
+        }),
+      );
+      done += page.Count ?? 0;
+      const { PK, SK } = page.LastEvaluatedKey ?? {};
+      start = PK?.S === undefined || SK?.S === undefined ? undefined : { PK: { S: PK.S }, SK: { S: SK.S } };
+    } while (start !== undefined);
+    return done;
+  };
+  return {
+    url: server.url,
+    async finish(accepted) {
+      const until = Date.now() + 120_000;
+      while ((await countDone()) < accepted && Date.now() < until) await sleep(500);
+      return countDone();
+    },
+    async close() {
+      await server.close();
+      await runtime.stop();
+    },
+  };
+}
+
+async function findTarget(): Promise<Target> {
+  const close = async () => {};
+  if (values.url !== undefined) {
+    const { hostname } = new URL(values.url);
+    if (hostname !== '127.0.0.1' && hostname !== 'localhost' && hostname !== '[::1]') {
+      throw new Error('--url takes loopback only; name a deployed stack with --stack');
+    }
+    return { url: values.url, close };
+  }
+  if (values.stack === undefined) return ownTarget();
+  const { Stacks } = await new CloudFormationClient({}).send(
+    new DescribeStacksCommand({ StackName: values.stack }),
+  );
+  const url = Stacks?.[0]?.Outputs?.find(({ OutputKey }) =>
+    /^Ingress.*(Url|Endpoint)/.test(OutputKey ?? ''),
+  )?.OutputValue;
+  if (url === undefined)
+    throw new Error(`The stack ${values.stack} has no output that begins with Ingress and holds its URL`);
+  return { url: url.replace(/\/$/, ''), close };
+}
+
+const envelope = () => {
+  const id = randomUUID();
+  return {
+    messageId: id,
+    schemaVersion: 2,
+    messageType: values.type,
+    producer: 'load',
+    occurredAt: new Date().toISOString(),
+    idempotencyKey: `load:${id}`,
+    aggregateType: 'CASE',
+    aggregateId: `LOAD-${id}`,
+    aggregateVersion: 1,
+    payload: { caseId: id, stage: 'INTAKE', effectiveAt: new Date().toISOString(), calendarDays: true },
+  };
+};
+
+const stages = parseStages(values.stages);
+const maxRequests = Math.min(Number(values['max-requests']), MAX_REQUESTS);
+const apiKey = process.env.LOAD_API_KEY;
+const target = await findTarget();
+const latencies: number[] = [];
+const statuses = new Map<string, number>();
+let requests = 0;
+let wanted = 0;
+let running = true;
+
+async function user(index: number): Promise<void> {
+  while (running && requests < maxRequests) {
+    if (index >= wanted) {
+      await sleep(PAUSE_MILLISECONDS);
+      continue;
+    }
+    requests += 1;
+    const startedAt = performance.now();
+    const status = await fetch(`${target.url}/messages`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        ...(apiKey === undefined ? {} : { 'x-api-key': apiKey }),
+      },
+      body: JSON.stringify(envelope()),
+      signal: AbortSignal.timeout(30_000),
+    }).then(
+      async (response) => {
+        await response.arrayBuffer();
+        return String(response.status);
+      },
+      (error: unknown) => (error instanceof Error ? error.name : 'failed'),
+    );
+    latencies.push(performance.now() - startedAt);
+    statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    await sleep(PAUSE_MILLISECONDS);
+  }
+}
+
+const startedAt = performance.now();
+const users = Array.from({ length: Math.max(...stages.map((stage) => stage.users)) }, (_, index) =>
+  user(index),
+);
+let before = 0;
+for (const stage of stages) {
+  const steps = stage.seconds * 10;
+  for (let step = 1; step <= steps && requests < maxRequests; step += 1) {
+    wanted = Math.round(before + ((stage.users - before) * step) / steps);
+    await sleep(100);
+  }
+  before = stage.users;
+}
+running = false;
+await Promise.all(users);
+const seconds = (performance.now() - startedAt) / 1000;
+
+latencies.sort((left, right) => left - right);
+const at = (share: number) => (latencies[Math.floor(latencies.length * share)] ?? 0).toFixed(1);
+const accepted = statuses.get('202') ?? 0;
+const done = await target.finish?.(accepted);
+await target.close();
+
+console.log(
+  `requests   ${requests} in ${seconds.toFixed(1)} s (${(requests / seconds).toFixed(0)} a second)`,
+);
+console.log(`answers    ${[...statuses].map(([status, count]) => `${status}: ${count}`).join(', ')}`);
+console.log(`latency    p50 ${at(0.5)} ms, p95 ${at(0.95)} ms, p99 ${at(0.99)} ms`);
+if (done !== undefined) console.log(`done       ${done} of ${accepted} accepted`);
+const unexpected = [...statuses.keys()].filter((status) => status !== '202' && status !== '429');
+if (unexpected.length > 0 || accepted === 0 || (done !== undefined && done !== accepted)) {
+  console.error('FAILED: every answer must be 202 or 429, and what is accepted must be done once');
+  process.exitCode = 1;
+}
