@@ -13,7 +13,7 @@ import { startRuntime } from '../local/runtime.ts';
 const at = process.argv.indexOf('--messages');
 const MESSAGES = at < 0 ? 1000 : Number(process.argv[at + 1]);
 const SEND_BATCH = 10;
-const POLL_MILLIS = 20;
+const POLL_MILLIS = 100;
 
 if (!Number.isInteger(MESSAGES) || MESSAGES < 1) {
   process.stderr.write('--messages takes a whole number from 1\n');

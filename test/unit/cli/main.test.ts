@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { main } from '../../../cli/main.ts';
+import { chooseWorker, parseNames } from '../../../cli/target.ts';
+import { localNames } from '../../../local/names.ts';
+import { testIo } from './cli-io.ts';
+
+describe('the command line', () => {
+  it('answers 2 and names the command when there is no such command', async () => {
+    const io = testIo();
+
+    expect(await main(['frobnicate'], io)).toBe(2);
+    expect(io.notes.join('\n')).toContain('frobnicate');
+  });
+
+  it('answers 0 to --help, which documents the exit codes', async () => {
+    const io = testIo();
+
+    expect(await main(['--help'], io)).toBe(0);
+    expect(io.lines.join('\n')).toContain('Exit codes');
+  });
+
+  it('says how to get a worker when there is none to talk to', async () => {
+    const io = testIo();
+
+    expect(await main(['ls'], io)).toBe(2);
+    expect(io.notes.join('\n')).toMatch(/npm start.*--endpoint.*--stack/);
+  });
+
+  it('answers 4 when nobody listens at the endpoint', async () => {
+    const io = testIo();
+
+    expect(await main(['ls', '--endpoint', 'http://127.0.0.1:1'], io)).toBe(4);
+    expect(io.notes.join('\n')).toContain('cannot be reached');
+  });
+
+  it('refuses a port that is none', async () => {
+    expect(await main(['local', '--port', '70000'], testIo())).toBe(2);
+  });
+
+  it('refuses a module without message types', async () => {
+    const io = testIo();
+
+    expect(await main(['local', '--messages', 'local/names.ts'], io)).toBe(2);
+    expect(io.notes.join('\n')).toContain('must export "messages"');
+  });
+});
+
+describe("a stack's workers", () => {
+  const [a, b] = [localNames('a', false), localNames('b', false)];
+
+  it('are read from the outputs that are maps of names, and from no other', () => {
+    expect(parseNames(JSON.stringify(a))).toEqual([a]);
+    expect(parseNames('{"other": 1}')).toEqual([]);
+    expect(parseNames('{broken')).toEqual([]);
+    expect(parseNames('https://example.com')).toEqual([]);
+  });
+
+  it('need a choice when there are several', () => {
+    expect(chooseWorker('S', [a, b], 'b')).toBe(b);
+    expect(chooseWorker('S', [a], undefined)).toBe(a);
+    expect(() => chooseWorker('S', [a, b], undefined)).toThrow('--worker: a, b');
+    expect(() => chooseWorker('S', [a, b], 'c')).toThrow('no worker c');
+  });
+});
