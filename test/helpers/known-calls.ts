@@ -35,3 +35,16 @@ export function writtenCalls(functions: readonly string[]): readonly WrittenCall
   }
   return [...calls.values()];
 }
+
+/** Names that the functions' sources throw for the state machine to route by. */
+export function thrownByName(functions: readonly string[]): readonly string[] {
+  const names = new Set<string>();
+  for (const name of functions) {
+    for (const file of reachable(resolve(ROOT, 'lambdas', name, 'index.ts'))) {
+      for (const [, error = ''] of readFileSync(file, 'utf8').matchAll(/new RoutedError\(\s*'(\w+)'/g)) {
+        names.add(error);
+      }
+    }
+  }
+  return [...names];
+}

@@ -1,0 +1,391 @@
+import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import * as v from 'valibot';
+import { describe, expect, it } from 'vitest';
+import { toItem } from '../../lambdas/aws/items.ts';
+import { RetryableFailure, TerminalFailure } from '../../lambdas/core/errors.ts';
+import type { AnyMessageDefinition } from '../../lambdas/core/message-type.ts';
+import { aggregateKey } from '../../lambdas/core/table.ts';
+import type { Fault, FaultInjector } from '../../local/edge/faults.ts';
+import { renderDefinition } from '../../statemachines/definition.ts';
+import { matchedErrors, taskStates } from '../helpers/definition.ts';
+import { expectInvariants } from '../helpers/invariants.ts';
+import { probe, probeEnvelope } from '../helpers/probe.ts';
+import { receiveAll } from '../helpers/queue.ts';
+import { startWorker, type TestWorker } from '../helpers/worker.ts';
+
+const KEY = 'probe:1';
+const applies = probe(({ payload }) => ({ set: { value: Number(payload.value) } }));
+const throwing = (make: () => unknown, settings: Parameters<typeof probe>[1] = {}) =>
+  probe(() => {
+    throw make();
+  }, settings);
+
+/** An error as Step Functions would see it of a function that could not be run. */
+const named = (name: string): Error => Object.assign(new Error(name), { name });
+
+/** Lets a function's first calls fail with an error of that name. */
+const failing = (caller: string, name: string, times = Number.POSITIVE_INFINITY): FaultInjector => {
+  let left = times;
+  return (call) => {
+    if (call.caller !== caller || left <= 0) return 'none';
+    left -= 1;
+    throw named(name);
+  };
+};
+
+/** Moves the aggregate on before every commit, so that no guard holds. */
+function contended(times = Number.POSITIVE_INFINITY): (worker: () => TestWorker) => FaultInjector {
+  let left = times;
+  return (worker) =>
+    async (call): Promise<Fault> => {
+      if (call.caller !== 'commit' || left <= 0) return 'none';
+      left -= 1;
+      await worker().clients.dynamodb.send(
+        new UpdateItemCommand({
+          TableName: worker().names.tableName,
+          Key: toItem({ ...aggregateKey('probe', '1') }),
+          UpdateExpression: 'ADD revision :one',
+          ExpressionAttributeValues: toItem({ ':one': 1 }),
+        }),
+      );
+      return 'none';
+    };
+}
+
+interface Run {
+  readonly definition?: AnyMessageDefinition;
+  readonly envelope?: Record<string, unknown>;
+  readonly faults?: FaultInjector | ((worker: () => TestWorker) => FaultInjector);
+}
+
+async function runOne(
+  { definition = applies, envelope = {} }: Run,
+  faults?: FaultInjector,
+): Promise<TestWorker> {
+  const worker = await startWorker({
+    messages: [definition],
+    ...(faults === undefined ? {} : { faults }),
+  });
+  await worker.send(probeEnvelope(envelope));
+  await worker.untilIdle();
+  return worker;
+}
+
+const errors = (state: string, kind: 'Retry' | 'Catch') => {
+  const found = taskStates(renderDefinition()).find(({ name }) => name === state);
+  return found === undefined ? [] : matchedErrors(found.state, kind);
+};
+const infrastructure = (state: string) =>
+  errors(state, 'Retry').filter((name) => /^(Lambda|Runtime|Sandbox)\./.test(name));
+
+describe('infrastructure failures', () => {
+  it.each([
+    ...infrastructure('Plan').map((name) => ['plan', name]),
+    ...infrastructure('Commit').map((name) => ['commit', name]),
+  ])('of %s, %s: retried in place, no business attempt', async (caller, name) => {
+    const worker = await runOne({}, failing(caller, name, 3));
+
+    const { states, status } = await worker.execution(KEY);
+    expect(status).toBe('SUCCEEDED');
+    expect(states).toEqual(['Plan', 'Commit']);
+    expect(await worker.inbox(KEY)).toMatchObject({ status: 'COMPLETED', attempts: 1 });
+  });
+
+  it.each(['plan', 'commit'])('of %s that last: business attempts under INFRASTRUCTURE', async (caller) => {
+    const worker = await runOne({}, failing(caller, 'Lambda.ServiceException'));
+
+    expect(await worker.inbox(KEY)).toMatchObject({
+      status: 'FAILED_TERMINAL',
+      failureCode: 'INFRASTRUCTURE',
+      failureReason: 'ATTEMPTS_EXHAUSTED',
+      attempts: 5,
+    });
+    expect(await worker.execution(KEY)).toMatchObject({ status: 'FAILED', error: 'INFRASTRUCTURE' });
+    await expectInvariants(worker, { keys: [KEY] });
+  });
+
+  it('retries ReportFailure in place, too', () => {
+    expect(infrastructure('ReportFailure')).toEqual(infrastructure('Plan'));
+  });
+});
+
+describe('contention', () => {
+  const run = async (times?: number) => {
+    let started: TestWorker | undefined;
+    const worker = () => {
+      if (started === undefined) throw new Error('the worker has not started yet');
+      return started;
+    };
+    started = await startWorker({ messages: [applies], faults: contended(times)(worker) });
+    await started.send(probeEnvelope());
+    await started.untilIdle();
+    return started;
+  };
+
+  it('leads back to Plan, and is no business attempt', async () => {
+    const worker = await run(6);
+
+    expect(await worker.inbox(KEY)).toMatchObject({ status: 'COMPLETED', attempts: 1 });
+    expect(await worker.aggregate('probe', '1')).toMatchObject({ revision: 7, value: 1 });
+    expect((await worker.execution(KEY)).states).not.toContain('RecordFailure');
+  });
+
+  it('waits between rounds after the third, and counts as an attempt after the tenth', async () => {
+    const worker = await run(11);
+
+    const { states } = await worker.execution(KEY);
+    const before = states.slice(0, states.indexOf('RecordFailure'));
+    expect(before.filter((name) => name === 'Plan')).toHaveLength(11);
+    expect(before.filter((name) => name === 'BackOff')).toHaveLength(7);
+    expect(await worker.inbox(KEY)).toMatchObject({
+      status: 'COMPLETED',
+      attempts: 2,
+      failureCode: 'CONTENTION',
+    });
+  });
+});
+
+describe('classification', () => {
+  const schema = { 1: v.object({ value: v.string() }) };
+  const absent = { bucket: 'stepwell-payloads', key: 'absent', sha256: 'a'.repeat(64) };
+  const rows: readonly (readonly [string, Run, string, string, number])[] = [
+    [
+      'a retryable failure',
+      { definition: throwing(() => new RetryableFailure('BUSY')) },
+      'BUSY',
+      'ATTEMPTS_EXHAUSTED',
+      5,
+    ],
+    ['a terminal failure', { definition: throwing(() => new TerminalFailure('NEVER')) }, 'NEVER', 'NEVER', 1],
+    [
+      'an unknown exception',
+      { definition: throwing(() => new RangeError('bug')) },
+      'RangeError',
+      'ATTEMPTS_EXHAUSTED',
+      5,
+    ],
+    ['a thrown text', { definition: throwing(() => 'text') }, 'UnknownFailure', 'ATTEMPTS_EXHAUSTED', 5],
+    [
+      'an error with an unusable name',
+      { definition: throwing(() => named('no name!')) },
+      'UnknownFailure',
+      'ATTEMPTS_EXHAUSTED',
+      5,
+    ],
+    [
+      'a payload that the schema refuses',
+      { definition: { ...applies, schemas: schema } },
+      'INVALID_PAYLOAD',
+      'INVALID_PAYLOAD',
+      1,
+    ],
+    [
+      'a schema version that is not deployed',
+      { envelope: { schemaVersion: 9 } },
+      'UNKNOWN_SCHEMA_VERSION',
+      'UNKNOWN_SCHEMA_VERSION',
+      1,
+    ],
+    [
+      'a payload that is not there yet',
+      { envelope: { payload: undefined, payloadRef: absent } },
+      'PAYLOAD_NOT_FOUND',
+      'ATTEMPTS_EXHAUSTED',
+      5,
+    ],
+    [
+      'a payload in a strange bucket',
+      { envelope: { payload: undefined, payloadRef: { ...absent, bucket: 'other' } } },
+      'PAYLOAD_BUCKET_NOT_ALLOWED',
+      'PAYLOAD_BUCKET_NOT_ALLOWED',
+      1,
+    ],
+    [
+      'a plan that cannot be written',
+      { definition: probe(() => ({ set: { value: Number.NaN } })) },
+      'PLAN_INVALID',
+      'PLAN_INVALID',
+      1,
+    ],
+    [
+      'a plan that is too large',
+      { definition: probe(() => ({ set: { value: 'x'.repeat(260_000) } })) },
+      'PLAN_TOO_LARGE',
+      'PLAN_TOO_LARGE',
+      1,
+    ],
+    [
+      'a plan that DynamoDB refuses',
+      { definition: probe(() => ({ remove: ['a', 'a'] })) },
+      'PLAN_INVALID',
+      'PLAN_INVALID',
+      1,
+    ],
+    [
+      'a gap that is not filled',
+      {
+        definition: { ...applies, ordering: 'sequential', gapTimeoutSeconds: 60 },
+        envelope: { aggregateVersion: 2 },
+      },
+      'ORDERING_GAP',
+      'ORDERING_GAP',
+      1,
+    ],
+    [
+      'a retryable code that the envelope calls terminal',
+      {
+        definition: throwing(() => new RetryableFailure('BUSY')),
+        envelope: { attemptPolicy: { terminalAfterCodes: ['BUSY'] } },
+      },
+      'BUSY',
+      'BUSY',
+      1,
+    ],
+    [
+      'an unknown exception that the type calls terminal',
+      {
+        definition: throwing(() => new RangeError('bug'), {
+          attempts: { terminalAfterCodes: ['RangeError'] },
+        }),
+      },
+      'RangeError',
+      'RangeError',
+      1,
+    ],
+    [
+      'fewer attempts by the envelope than by the type',
+      {
+        definition: throwing(() => new RetryableFailure('BUSY'), { attempts: { max: 9 } }),
+        envelope: { attemptPolicy: { maxBusinessAttempts: 2 } },
+      },
+      'BUSY',
+      'ATTEMPTS_EXHAUSTED',
+      2,
+    ],
+    [
+      'a window that closes',
+      {
+        definition: throwing(() => new RetryableFailure('BUSY', { retryAfterSeconds: 600 })),
+        envelope: { attemptPolicy: { retryableUntil: '2026-01-01T00:15:00Z' } },
+      },
+      'BUSY',
+      'RETRY_WINDOW_CLOSED',
+      2,
+    ],
+  ];
+
+  it.each(rows)('%s', async (_what, run, code, reason, attempts) => {
+    const worker = await runOne(run);
+
+    const execution = await worker.execution(KEY);
+    expect(execution).toMatchObject({ status: 'FAILED', error: code });
+    expect(execution.states.slice(-4)).toEqual([
+      'AttemptsLeft',
+      'Quarantine',
+      'AnnounceQuarantine',
+      'ReportFailure',
+    ]);
+    const row = await worker.inbox(KEY);
+    expect(row).toMatchObject({
+      status: 'FAILED_TERMINAL',
+      failureCode: code,
+      failureReason: reason,
+      attempts,
+    });
+    const cause: unknown = JSON.parse(JSON.parse(execution.cause ?? '{}').errorMessage);
+    expect(cause).toMatchObject({
+      code,
+      reason,
+      attempts,
+      idempotencyKey: KEY,
+      message: row?.failureMessage,
+    });
+    const [announced, ...rest] = await receiveAll(worker, worker.names.quarantineQueueUrl);
+    expect(rest).toEqual([]);
+    expect(JSON.parse(announced?.body ?? '{}')).toMatchObject({
+      code,
+      reason,
+      attempts,
+      message: row?.failureMessage,
+      executionArn: execution.arn,
+      envelope: { idempotencyKey: KEY, messageId: 'msg-probe' },
+      firstSeenAt: row?.firstSeenAt,
+      quarantinedAt: row?.failedAt,
+    });
+    await expectInvariants(worker, { keys: [KEY], maxAttempts: attempts });
+  });
+
+  it('cuts the text of an exception to 2 KB in the row', async () => {
+    const worker = await runOne({ definition: throwing(() => new RangeError('€'.repeat(5_000))) });
+
+    const message = String((await worker.inbox(KEY))?.failureMessage);
+    expect(Buffer.byteLength(message)).toBeLessThanOrEqual(2_048);
+    expect(message).toMatch(/^€+$/);
+  });
+});
+
+describe('the attempt policy', () => {
+  it('spends no attempt before notBefore', async () => {
+    const times: number[] = [];
+    const clock = { now: () => 0 };
+    const definition = probe(() => {
+      times.push(clock.now());
+      return { set: { value: 1 } };
+    });
+    const worker = await startWorker({ messages: [definition] });
+    clock.now = () => worker.clock.now();
+    const notBefore = worker.clock.now() + 6 * 3600 * 1000;
+    await worker.send(probeEnvelope({ attemptPolicy: { notBefore: new Date(notBefore).toISOString() } }));
+    await worker.untilIdle();
+
+    expect(times).toHaveLength(1);
+    expect(times[0]).toBeGreaterThanOrEqual(notBefore);
+    expect((await worker.execution(KEY)).states).toEqual(['Plan', 'Commit', 'Defer', 'Plan', 'Commit']);
+    expect(await worker.inbox(KEY)).toMatchObject({ status: 'COMPLETED', attempts: 1 });
+  });
+
+  it('refuses a notBefore that no execution lives to see', async () => {
+    const worker = await runOne({ envelope: { attemptPolicy: { notBefore: '2026-03-01T00:00:00Z' } } });
+
+    const [kept] = await receiveAll(worker, worker.names.dlqUrl);
+    expect(kept?.attributes).toMatchObject({
+      FailureCode: 'INVALID_ENVELOPE',
+      FailureReason: expect.stringContaining('$.attemptPolicy.notBefore'),
+    });
+  });
+
+  it('waits at least as long as the failure asks for', async () => {
+    const times: number[] = [];
+    const clock = { now: () => 0 };
+    const definition = probe(() => {
+      times.push(clock.now());
+      throw new RetryableFailure('BUSY', { retryAfterSeconds: 700 });
+    });
+    const worker = await startWorker({ messages: [definition] });
+    clock.now = () => worker.clock.now();
+    await worker.send(probeEnvelope());
+    await worker.untilIdle();
+
+    const waits = times.slice(1).map((time, index) => time - (times[index] ?? 0));
+    expect(waits).toHaveLength(4);
+    for (const wait of waits) expect(wait).toBeGreaterThanOrEqual(700_000);
+  });
+
+  it('lets a hundred attempts fit a history, and their waits follow the back-off', async () => {
+    const definition = throwing(() => new RetryableFailure('BUSY'), {
+      attempts: { max: 100, baseSeconds: 2, capSeconds: 300 },
+    });
+    const worker = await startWorker({ messages: [definition] });
+    const start = worker.clock.now();
+    await worker.send(probeEnvelope());
+    await worker.untilIdle();
+
+    const { arn, states } = await worker.execution(KEY);
+    expect(states.filter((name) => name === 'RecordFailure')).toHaveLength(100);
+    expect(worker.stepFunctions.history(arn)?.length).toBeLessThan(2_500);
+    // Full jitter: half of 2+4+…+256 and of 91 waits with the cap of 300, give or take.
+    const waited = (worker.clock.now() - start) / 1000;
+    expect(waited).toBeGreaterThan(0.7 * (255 + 91 * 150));
+    expect(waited).toBeLessThan(1.3 * (255 + 91 * 150));
+  });
+});
