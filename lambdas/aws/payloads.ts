@@ -8,6 +8,8 @@ const DENIED = ['AccessDenied', 'Forbidden', 'AllAccessDisabled', 'InvalidObject
 
 /** Where everything lies that is put aside because of its size or kind: a folder a key, so that it can be erased. */
 export const OFFLOAD_PREFIX = 'payloads/';
+/** What belongs to no one key. */
+const SHARED_FOLDER = 'shared';
 
 /**
  * Puts bytes under their own digest: the same payload is the same object at every redelivery.
@@ -16,8 +18,8 @@ export const OFFLOAD_PREFIX = 'payloads/';
 export async function offloadPayload(
   client: S3Client,
   bucket: string,
-  folder: string,
   bytes: Uint8Array,
+  folder = SHARED_FOLDER,
 ): Promise<PayloadRef> {
   const digest = sha256(bytes);
   const key = `${OFFLOAD_PREFIX}${folder}/${digest}`;

@@ -37,7 +37,7 @@ export function planDeps(env: Environment, surroundings: PlanSurroundings): Plan
     telemetry,
     rows: createRowReader(clients.dynamodb, requireEnv(env, 'TABLE_NAME')),
     payloads: createPayloadReader(clients.s3, listEnv(env, 'PAYLOAD_BUCKETS')),
-    putAside: (folder, bytes) => offloadPayload(clients.s3, bucket, folder, bytes),
+    putAside: (folder, bytes) => offloadPayload(clients.s3, bucket, bytes, folder),
     domains: createDomainReader(clients.dynamodb, parseDomainTables(env.AGGREGATES)),
     worker: requireEnv(env, 'WORKER_NAME'),
   };

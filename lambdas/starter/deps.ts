@@ -51,7 +51,7 @@ export function starterDeps(env: Environment, surroundings: StarterSurroundings)
   if (policy !== 'dlq' && policy !== 'quarantine') {
     throw new ConfigurationError('INVALID_MESSAGES must be dlq or quarantine');
   }
-  const offload = (folder: string, bytes: Uint8Array) => offloadPayload(clients.s3, bucket, folder, bytes);
+  const offload = (folder: string, bytes: Uint8Array) => offloadPayload(clients.s3, bucket, bytes, folder);
   const executionSeconds = requireNumber(env, 'EXECUTION_TIMEOUT_SECONDS');
   return {
     ...surroundings,
