@@ -143,3 +143,19 @@ describe('ordering none', () => {
     expect(new Set(rows.map((row) => row?.attempts))).toEqual(new Set([1]));
   });
 });
+
+describe('a hundred messages of one aggregate', () => {
+  it('cost no more transitions each when they arrive reversed than ten do', async () => {
+    const worker = await startWorker();
+    for (let version = 100; version > 0; version -= 1) await worker.send(stageEnvelope(version));
+    await worker.untilIdle();
+
+    expect(await worker.aggregate('case', 'CASE-123')).toMatchObject({
+      revision: 100,
+      'version#CaseStageChanged': 100,
+    });
+    for (let version = 1; version <= 100; version += 1) {
+      expect((await worker.execution(keyOf(version))).billedTransitions).toBeLessThanOrEqual(6);
+    }
+  });
+});
