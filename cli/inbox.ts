@@ -2,14 +2,21 @@ import { GetItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
 import { fromItem, toItem } from '../lambdas/aws/items.ts';
 import { createRowReader } from '../lambdas/aws/rows.ts';
 import { type Row, textOf } from '../lambdas/core/ports.ts';
+import { sealedKey } from '../lambdas/core/seal.ts';
 import { aggregateKey, INDEXES, type ItemKey, inboxKey } from '../lambdas/core/table.ts';
 import { CliError } from './cli-error.ts';
 import type { Target } from './target.ts';
 
-/** The inbox row of a key; undefined when the worker has never seen it. */
+/**
+ * The inbox row of a key, also of one that is known by its digest only; undefined when the worker has never seen it.
+ */
 export async function readInbox(target: Target, idempotencyKey: string): Promise<Row | undefined> {
-  const key = inboxKey(idempotencyKey.normalize('NFC'), target.names.workerName);
-  return readRow(target, key);
+  const key = idempotencyKey.normalize('NFC');
+  const { workerName } = target.names;
+  return (
+    (await readRow(target, inboxKey(key, workerName))) ??
+    (await readRow(target, inboxKey(sealedKey(key), workerName)))
+  );
 }
 
 export async function readRow(target: Target, key: ItemKey): Promise<Row | undefined> {

@@ -153,6 +153,24 @@ that a new execution -r<n> takes over. A completed key is never run again.
       return replay(key, options, await open(options, io), io);
     }),
   );
+  onTarget(
+    program
+      .command('forget <aggregate>')
+      .description('Erase what the worker holds of an aggregate (TYPE/ID); each key stays known.')
+      .option('--yes', 'it cannot be undone', false)
+      .option('--keep-aggregate', "leave the aggregate's own item", false)
+      .addHelpText(
+        'after',
+        `
+Erased: payloads put aside, effects, outbox and quarantine rows, the aggregate's item. Out of reach: histories of
+types without data: 'reference' (they go 90 days after the end), queues, backups, tables of the domain.`,
+      ),
+  ).action((aggregate, options) =>
+    run(async () => {
+      const { forget } = await import('./commands/forget.ts');
+      return forget(aggregate, options, await open(options, io), io);
+    }),
+  );
   const dlq = program.command('dlq').description('The dead-letter queue: what could not be read or started.');
   onTarget(
     dlq

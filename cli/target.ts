@@ -1,5 +1,6 @@
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { S3Client } from '@aws-sdk/client-s3';
 import { SFNClient } from '@aws-sdk/client-sfn';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { localNames, type WorkerNames } from '../local/names.ts';
@@ -13,6 +14,7 @@ export interface Target {
   readonly names: WorkerNames;
   readonly clients: {
     readonly dynamodb: DynamoDBClient;
+    readonly s3: S3Client;
     readonly sfn: SFNClient;
     readonly sqs: SQSClient;
   };
@@ -59,6 +61,7 @@ function endpointTarget(endpoint: string, names: WorkerNames): Target {
     clients: {
       dynamodb: new DynamoDBClient(settings),
       sfn: new SFNClient(settings),
+      s3: new S3Client({ ...settings, forcePathStyle: true }),
       sqs: new SQSClient({ ...settings, useQueueUrlAsEndpoint: false }),
     },
     consoleLink: () => undefined,
@@ -73,6 +76,7 @@ async function stackTarget(stack: string, options: TargetOptions): Promise<Targe
     clients: {
       dynamodb: new DynamoDBClient(settings),
       sfn: new SFNClient(settings),
+      s3: new S3Client(settings),
       sqs: new SQSClient(settings),
     },
     consoleLink(arn) {

@@ -1,0 +1,55 @@
+import { forgetAggregate } from '../../lambdas/aws/forget.ts';
+import { CliError } from '../cli-error.ts';
+import { EXIT, type ExitCode } from '../exit-codes.ts';
+import type { Io } from '../io.ts';
+import { plain } from '../table.ts';
+import type { Target } from '../target.ts';
+
+export interface ForgetOptions {
+  readonly yes: boolean;
+  readonly keepAggregate: boolean;
+  readonly json: boolean;
+}
+
+/** Erases what the worker holds of an aggregate, and keeps a tombstone of each message. */
+export async function forget(
+  aggregate: string,
+  options: ForgetOptions,
+  target: Target,
+  io: Io,
+): Promise<ExitCode> {
+  const slash = aggregate.indexOf('/');
+  if (slash < 1 || slash === aggregate.length - 1) {
+    throw new CliError('Say what to forget as TYPE/ID, e.g. case/CASE-123');
+  }
+  if (!options.yes) {
+    throw new CliError(
+      `This erases all that the worker holds of ${plain(aggregate)}, and nothing brings it back: add --yes`,
+    );
+  }
+  const report = await forgetAggregate(
+    {
+      aggregateType: aggregate.slice(0, slash),
+      aggregateId: aggregate.slice(slash + 1),
+      keepAggregate: options.keepAggregate,
+      now: new Date(io.clock.now()),
+    },
+    {
+      dynamodb: target.clients.dynamodb,
+      s3: target.clients.s3,
+      tableName: target.names.tableName,
+      payloadBucket: target.names.payloadBucket,
+    },
+  );
+  if (options.json) io.out(JSON.stringify(report));
+  else {
+    io.out(
+      `${report.tombstones} messages forgotten, ${report.rows} rows deleted, ${report.objects} object versions erased`,
+    );
+    if (report.unfinished.length > 0) {
+      io.out('Still being worked on, and left as they are. Ask again when they are done:');
+      for (const key of report.unfinished) io.out(`  ${plain(key)}`);
+    }
+  }
+  return report.unfinished.length === 0 ? EXIT.OK : EXIT.FAILED;
+}

@@ -1,0 +1,67 @@
+import * as v from 'valibot';
+import { describe, expect, it } from 'vitest';
+import { forget } from '../../../cli/commands/forget.ts';
+import { show } from '../../../cli/commands/show.ts';
+import { defineMessage } from '../../../lambdas/core/message-type.ts';
+import { deadlineEnvelope } from '../../helpers/envelopes.ts';
+import { startWorker } from '../../helpers/worker.ts';
+import { targetOf, testIo } from './cli-io.ts';
+
+const KEY = 'case:CASE-123:deadline:v4';
+const options = { yes: true, keepAggregate: false, json: false };
+
+describe('stepwell forget', () => {
+  it('erases what is held of an aggregate and says how much', async () => {
+    const worker = await startWorker();
+    await worker.send(deadlineEnvelope());
+    await worker.untilIdle();
+    const io = testIo();
+
+    expect(await forget('case/CASE-123', options, targetOf(worker), io)).toBe(0);
+
+    expect(io.lines).toEqual(['1 messages forgotten, 2 rows deleted, 0 object versions erased']);
+    expect(await worker.aggregate('case', 'CASE-123')).toBeUndefined();
+    expect(await worker.inbox(KEY)).toMatchObject({ status: 'COMPLETED', forgottenAt: expect.any(String) });
+  });
+
+  it('says which messages are still being worked on, and answers 1', async () => {
+    const worker = await startWorker();
+    await worker.send(deadlineEnvelope({ attemptPolicy: { notBefore: '2026-01-02T00:00:00Z' } }));
+    await worker.until(async () => (await worker.executions('RUNNING')) === 1);
+    const io = testIo();
+
+    expect(await forget('case/CASE-123', options, targetOf(worker), io)).toBe(1);
+
+    expect(io.lines.at(-1)).toBe(`  ${KEY}`);
+    await worker.untilIdle();
+  });
+
+  it.each([
+    ['case/CASE-123', { ...options, yes: false }, /--yes/],
+    ['CASE-123', options, /TYPE\/ID/],
+    ['case/', options, /TYPE\/ID/],
+  ])('does nothing with %s and %j', async (aggregate, given, message) => {
+    const worker = await startWorker();
+
+    await expect(forget(aggregate, given, targetOf(worker), testIo())).rejects.toThrow(message);
+  });
+});
+
+describe('stepwell show', () => {
+  it('finds a key that is known by its digest only', async () => {
+    const sealed = defineMessage({
+      type: 'CaseDeadlineCalculationRequested',
+      schemas: { 2: v.looseObject({}) },
+      ordering: 'latest',
+      data: 'reference',
+      plan: () => ({ set: { seen: true } }),
+    });
+    const worker = await startWorker({ messages: [sealed] });
+    await worker.send(deadlineEnvelope());
+    await worker.untilIdle();
+    const io = testIo();
+
+    expect(await show(KEY, true, targetOf(worker), io)).toBe(0);
+    expect(JSON.parse(io.lines[0] ?? '').inbox).toMatchObject({ status: 'COMPLETED' });
+  });
+});
