@@ -164,6 +164,34 @@ describe('a type whose data is a reference', () => {
   });
 });
 
+describe('a type whose data is inline', () => {
+  it('has its payload and its failure’s text in no log line or metric', async () => {
+    const { lines, telemetry } = recorder();
+    const inline = { ...personNoted, data: 'inline' as const };
+    const worker = await startWorker({ messages: [inline], telemetry });
+
+    await worker.send({
+      ...envelope(1, false),
+      idempotencyKey: 'k1',
+      aggregateId: 'a',
+      tenantId: 't',
+      correlationId: 'c',
+    });
+    await worker.send({
+      ...envelope(2, true),
+      idempotencyKey: 'k2',
+      aggregateId: 'a',
+      tenantId: 't',
+      correlationId: 'c',
+    });
+    await worker.send(`{"broken": "${CANARY}`);
+    await worker.untilIdle();
+
+    expect(lines.length).toBeGreaterThan(10);
+    expect(lines.filter((line) => line.includes(CANARY))).toEqual([]);
+  });
+});
+
 describe('forgetAggregate', () => {
   const request = {
     aggregateType: 'person',
