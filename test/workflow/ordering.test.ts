@@ -1,39 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { stageEnvelope } from '../helpers/envelopes.ts';
-import { seededRandom } from '../helpers/ids.ts';
+import { runInOrder, SEND_ORDERS, type SendOrder } from '../helpers/order-run.ts';
 import { startWorker } from '../helpers/worker.ts';
 
-function shuffled(versions: readonly number[], seed: number): number[] {
-  const random = seededRandom(seed);
-  return versions
-    .map((version) => ({ version, key: random() }))
-    .sort((a, b) => a.key - b.key)
-    .map(({ version }) => version);
-}
+const isOrder = (name: string): name is SendOrder => name in SEND_ORDERS;
+const ORDERS = Object.keys(SEND_ORDERS).filter(isOrder);
 
-const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
-
-describe('sequential ordering', () => {
-  it.each([
-    ['in order', upTo(10)],
-    ['reversed', upTo(10).reverse()],
-    ['shuffled', shuffled(upTo(10), 7)],
-  ])('applies every version once when messages arrive %s', async (_order, versions) => {
+describe.each(ORDERS)('sequential ordering of versions sent %s', (order) => {
+  it.each([10, 100])('applies each of %i once, at the same cost, without a poll', async (count) => {
     const worker = await startWorker();
 
-    for (const version of versions) await worker.send(stageEnvelope(version));
-    await worker.untilIdle();
+    const run = await runInOrder(worker, worker.clock, count, order);
 
+    expect(run).toMatchObject({ succeeded: count, version: count, revision: count, parkTimeouts: 0 });
+    expect(run.mostTransitions).toBeLessThanOrEqual(6);
     expect(await worker.aggregate('case', 'CASE-123')).toMatchObject({
-      revision: 10,
-      'version#CaseStageChanged': 10,
-      'lastKey#CaseStageChanged': 'case:CASE-123:stage:v10',
+      'lastKey#CaseStageChanged': `case:CASE-123:stage:v${count}`,
     });
-    for (const version of versions) {
-      const execution = await worker.execution(`case:CASE-123:stage:v${version}`);
-      expect(execution.status).toBe('SUCCEEDED');
-      expect(execution.billedTransitions).toBeLessThanOrEqual(6);
-    }
-    expect(worker.clock.now() - Date.UTC(2026, 0, 1)).toBeLessThan(60_000);
   });
 });
