@@ -6,3 +6,7 @@ declare module 'stepwell-messages' {
 declare module 'stepwell-sources' {
   export const sources: readonly import('./core/sources.ts').Source[];
 }
+
+declare module 'stepwell-providers' {
+  export const providers: readonly import('./core/provider.ts').ProviderDefinition[];
+}

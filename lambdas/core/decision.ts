@@ -97,6 +97,12 @@ export interface WireEffect {
   readonly requestHash: string;
   readonly cache?: { readonly ttlSeconds: number; readonly version: number };
   readonly onRequestChange: 'fail' | 'keep';
+  /** The effect's own back-off, beside the message's. */
+  readonly retry?: { readonly baseSeconds?: number; readonly capSeconds?: number };
+  /** Business attempts spent before this one: a failure of the effect stands for the rest of the attempt. @default 0 */
+  readonly attempt?: number;
+  /** Redrives of the execution: each one is a fresh budget of calls. @default 0 */
+  readonly redrives?: number;
   readonly correlationId?: string;
   readonly traceparent?: string;
   readonly idempotencyKey: string;
@@ -119,6 +125,8 @@ export interface CommitDecision extends DecisionBase {
   readonly checks: readonly WireCheck[];
   readonly events: readonly WireEvent[];
   readonly resultRef?: string;
+  /** Providers whose answers this message found in the cache without asking for them, one entry a use. */
+  readonly cacheHits?: readonly string[];
   /** Where the whole decision lies when it is kept out of histories. */
   readonly aside?: PayloadRef;
 }

@@ -1,7 +1,10 @@
 import type { WireEffect } from './decision.ts';
+import type { PayloadRef } from './envelope.ts';
 import { FAILURE_CODES } from './errors.ts';
 import type { FailureRecord } from './execution.ts';
+import type { JsonValue } from './json.ts';
 import type { EffectRequest, EffectResult } from './message-type.ts';
+import { fromWire } from './wire.ts';
 
 export const EFFECT_STATUSES = ['PENDING', 'COMPLETED', 'FAILED', 'IN_DOUBT'] as const;
 export type EffectStatus = (typeof EFFECT_STATUSES)[number];
@@ -12,14 +15,34 @@ export interface EffectRow {
   readonly requestHash: string;
   readonly provider: string;
   readonly operation: string;
+  /** Counts the writes of the row: a claim rests on the row being as it was read. */
+  readonly revision: number;
+  /** Counts the provider's idempotency keys of this effect, from 1. */
+  readonly generation: number;
+  /** Since when the present key may be known to the provider (ISO 8601). */
+  readonly generationAt?: string | undefined;
+  /** The invocation that is, or was last, at it. */
+  readonly leaseOwner?: string | undefined;
+  /** Epoch milliseconds. */
+  readonly leaseUntil?: number | undefined;
+  /** Calls made within `budget`: an execution, or a replay of it. */
+  readonly tries: number;
+  readonly budget?: string | undefined;
+  /** The business attempt that a failure stands for. */
+  readonly failedIn?: string | undefined;
+  /** FAILED, but a call under the present key may have happened. */
+  readonly unsettled: boolean;
   readonly reference?: string | undefined;
-  readonly response?: unknown | undefined;
-  readonly request?: unknown | undefined;
+  readonly response?: JsonValue | undefined;
+  /** Where a response lies that is too large for the row. */
+  readonly responseRef?: PayloadRef | undefined;
+  /** The request that was carried out, in wire form. */
+  readonly request?: JsonValue | undefined;
   readonly failureKind?: 'retryable' | 'terminal' | undefined;
   readonly failureCode?: string | undefined;
   readonly failureMessage?: string | undefined;
   readonly retryAfterSeconds?: number | undefined;
-  /** Calls made so far. */
+  /** Calls made so far, by all that asked. */
   readonly attempts: number;
   /** Cached rows: a lower version than asked for is void. */
   readonly cacheVersion?: number | undefined;
@@ -29,6 +52,8 @@ export interface EffectRow {
 
 /** What a plan's effects amount to, once their rows are read. */
 export interface EffectsState {
+  /** Providers whose answers came out of the cache, one entry a use. */
+  readonly cached: readonly string[];
   readonly results: Readonly<Record<string, EffectResult>>;
   /** Effects that must be run before the plan can go on. */
   readonly missing: readonly WireEffect[];
@@ -54,6 +79,7 @@ export interface JudgeEffectsInput {
 export function judgeEffects(input: JudgeEffectsInput): EffectsState {
   const results: Record<string, EffectResult> = {};
   const missing: WireEffect[] = [];
+  const cached: string[] = [];
   let failure: FailureRecord | undefined;
   for (const { request, wire, row } of input.effects) {
     if (row?.status === 'COMPLETED' && !isVoid(row, wire, input.now)) {
@@ -66,17 +92,19 @@ export function judgeEffects(input: JudgeEffectsInput): EffectsState {
         continue;
       }
       results[wire.name] = completed(row);
+      if (wire.cache !== undefined) cached.push(wire.provider);
     } else if (row?.status === 'FAILED' && input.ran) {
-      if (request.fallback !== undefined && (input.lastAttempt || row.failureKind === 'terminal')) {
+      const spent = request.attempts?.max !== undefined && row.tries >= request.attempts.max;
+      if (request.fallback !== undefined && (input.lastAttempt || spent || row.failureKind === 'terminal')) {
         results[wire.name] = { response: request.fallback, degraded: true };
       } else {
-        failure ??= failureOf(row, wire);
+        failure ??= failureOf(row, wire, spent);
       }
     } else {
       missing.push(wire);
     }
   }
-  return failure === undefined ? { results, missing } : { results, missing, failure };
+  return failure === undefined ? { results, missing, cached } : { results, missing, cached, failure };
 }
 
 /** A cached answer that is too old, by version or by time, counts as none. */
@@ -95,13 +123,14 @@ function completed(row: EffectRow): EffectResult {
     degraded: false,
     ...(row.reference === undefined ? {} : { reference: row.reference }),
     ...(row.response === undefined ? {} : { response: row.response }),
-    ...(row.request === undefined ? {} : { request: row.request }),
+    ...(row.request === undefined ? {} : { request: fromWire(row.request) }),
   };
 }
 
-function failureOf(row: EffectRow, wire: WireEffect): FailureRecord {
+/** @param spent the effect's own attempts are used up, which ends the message's too */
+function failureOf(row: EffectRow, wire: WireEffect, spent: boolean): FailureRecord {
   return {
-    kind: row.failureKind ?? 'retryable',
+    kind: spent ? 'terminal' : (row.failureKind ?? 'retryable'),
     code: row.failureCode ?? FAILURE_CODES.EFFECT_IN_PROGRESS,
     message: row.failureMessage ?? `effect ${wire.name} failed`,
     ...(row.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: row.retryAfterSeconds }),

@@ -91,11 +91,23 @@ export function checkEffects(effects: readonly EffectRequest[], envelope: Envelo
         ...(effect.cache === undefined
           ? {}
           : { cache: { ttlSeconds: effect.cache.ttlSeconds, version: effect.cache.version ?? 0 } }),
+        ...retryOf(effect),
         ...(envelope.correlationId === undefined ? {} : { correlationId: envelope.correlationId }),
         ...(envelope.traceparent === undefined ? {} : { traceparent: envelope.traceparent }),
       };
     });
   });
+}
+
+function retryOf({ attempts }: EffectRequest): Pick<WireEffect, 'retry'> {
+  const { baseSeconds, capSeconds } = attempts ?? {};
+  if (baseSeconds === undefined && capSeconds === undefined) return {};
+  return {
+    retry: {
+      ...(baseSeconds === undefined ? {} : { baseSeconds }),
+      ...(capSeconds === undefined ? {} : { capSeconds }),
+    },
+  };
 }
 
 /**
@@ -116,7 +128,8 @@ export function checkLimits(parts: {
   readonly events: readonly WireEvent[];
 }): void {
   const { domain } = parts.aggregate;
-  const actions = (domain === undefined ? 2 : 3) + parts.writes.length + parts.checks.length + parts.events.length;
+  const actions =
+    (domain === undefined ? 2 : 3) + parts.writes.length + parts.checks.length + parts.events.length;
   if (actions > MAX_TRANSACTION_ITEMS) {
     throw tooLarge(`the plan needs ${actions} actions, a transaction takes ${MAX_TRANSACTION_ITEMS}`);
   }
@@ -126,7 +139,10 @@ export function checkLimits(parts: {
     ...parts.checks.map(({ key }) => key),
   ];
   asPlanFailure(() => checkDistinct(keys));
-  const items = [domain?.set ?? parts.aggregate.set, ...parts.writes.map((write) => write.put ?? write.set ?? {})];
+  const items = [
+    domain?.set ?? parts.aggregate.set,
+    ...parts.writes.map((write) => write.put ?? write.set ?? {}),
+  ];
   for (const [index, item] of items.entries()) {
     if (wireBytes(item) > MAX_ITEM_BYTES) {
       const what = index === 0 ? 'set' : `writes[${index - 1}]`;

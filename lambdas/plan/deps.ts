@@ -38,6 +38,7 @@ export function planDeps(env: Environment, surroundings: PlanSurroundings): Plan
     rows: createRowReader(clients.dynamodb, requireEnv(env, 'TABLE_NAME')),
     payloads: createPayloadReader(clients.s3, listEnv(env, 'PAYLOAD_BUCKETS')),
     putAside: (folder, bytes) => offloadPayload(clients.s3, bucket, bytes, folder),
+    providers: new Set(listEnv(env, 'PROVIDERS')),
     domains: createDomainReader(clients.dynamodb, parseDomainTables(env.AGGREGATES)),
     worker: requireEnv(env, 'WORKER_NAME'),
   };

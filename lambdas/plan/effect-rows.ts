@@ -1,36 +1,52 @@
 import type { WireEffect } from '../core/decision.ts';
-import { EFFECT_STATUSES, type EffectRow } from '../core/effects.ts';
-import { numberOf, type Row, type RowReader, textOf } from '../core/ports.ts';
+import { toEffectRow } from '../core/effect-row.ts';
+import type { EffectRow } from '../core/effects.ts';
+import { FAILURE_CODES, RetryableFailure, TerminalFailure } from '../core/errors.ts';
+import { sha256 } from '../core/identity.ts';
+import type { PayloadReader, RowReader } from '../core/ports.ts';
 import { effectRowKey } from '../core/table.ts';
 
-/** The log rows of effects, in their order. */
+/** A provider's answer that lies in the payload bucket; providers bound what they read to less. */
+const MAX_RESPONSE_BYTES = 10 * 1024 * 1024;
+
+/**
+ * The log rows of effects, in their order, with responses that lie in the payload bucket.
+ *
+ * @throws RetryableFailure or TerminalFailure `PAYLOAD_*` when a response cannot be read
+ */
 export async function readEffects(
   effects: readonly WireEffect[],
-  rows: RowReader,
+  { rows, payloads }: { readonly rows: RowReader; readonly payloads: PayloadReader },
 ): Promise<readonly (EffectRow | undefined)[]> {
   const found = await rows.read(effects.map(({ key }) => effectRowKey(key)));
-  return found.map(toEffectRow);
+  return Promise.all(found.map((row) => withResponse(toEffectRow(row), payloads)));
 }
 
-/** Reads a log row; undefined where there is none. */
-export function toEffectRow(row: Row | undefined): EffectRow | undefined {
-  const status = EFFECT_STATUSES.find((known) => known === row?.status);
-  if (row === undefined || status === undefined) return undefined;
-  const kind = textOf(row, 'failureKind');
-  return {
-    status,
-    requestHash: textOf(row, 'requestHash') ?? '',
-    provider: textOf(row, 'provider') ?? '',
-    operation: textOf(row, 'operation') ?? '',
-    attempts: numberOf(row, 'attempts') ?? 0,
-    reference: textOf(row, 'providerReference'),
-    response: row.response,
-    request: row.request,
-    failureKind: kind === 'retryable' || kind === 'terminal' ? kind : undefined,
-    failureCode: textOf(row, 'failureCode'),
-    failureMessage: textOf(row, 'failureMessage'),
-    retryAfterSeconds: numberOf(row, 'retryAfterSeconds'),
-    cacheVersion: numberOf(row, 'cacheVersion'),
-    expiresAt: textOf(row, 'expiresAt'),
-  };
+async function withResponse(
+  row: EffectRow | undefined,
+  payloads: PayloadReader,
+): Promise<EffectRow | undefined> {
+  if (row?.responseRef === undefined || row.status !== 'COMPLETED') return row;
+  const object = await payloads.fetch(row.responseRef, MAX_RESPONSE_BYTES);
+  switch (object.status) {
+    case 'notFound':
+      throw new RetryableFailure(FAILURE_CODES.PAYLOAD_NOT_FOUND, {
+        message: "an effect's response is no longer in the payload bucket",
+      });
+    case 'denied':
+      throw new TerminalFailure(
+        FAILURE_CODES.PAYLOAD_ACCESS_DENIED,
+        "Plan may not read an effect's response: check the payload bucket's policy and key",
+      );
+    case 'tooLarge':
+      throw new TerminalFailure(FAILURE_CODES.PAYLOAD_TOO_LARGE, "an effect's response is too large to read");
+    case 'found':
+      if (sha256(object.bytes) !== row.responseRef.sha256) {
+        throw new TerminalFailure(
+          FAILURE_CODES.PAYLOAD_CHECKSUM_MISMATCH,
+          "an effect's response in the payload bucket is not the one that was recorded",
+        );
+      }
+      return { ...row, response: JSON.parse(new TextDecoder().decode(object.bytes)) };
+  }
 }

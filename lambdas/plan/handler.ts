@@ -41,6 +41,12 @@ function report(
   if (decision.decision === 'UnknownFailure') telemetry.error('message_planned', fields);
   else telemetry.info('message_planned', fields);
   switch (decision.decision) {
+    case 'Commit':
+      for (const provider of decision.cacheHits ?? []) {
+        telemetry.metric('EffectCacheHits', 1, { provider });
+        telemetry.metric('EffectLatency', processingMs, { provider, source: 'cache' });
+      }
+      break;
     case 'OutOfOrder': {
       telemetry.metric('Parked', 1);
       const { gapSince } = decision.progress;

@@ -55,6 +55,8 @@ export interface PlanDeps {
   readonly registry: MessageRegistry;
   readonly rows: RowReader;
   readonly payloads: PayloadReader;
+  /** Names of the deployed effect providers. */
+  readonly providers: ReadonlySet<string>;
   readonly domains: DomainReader;
   readonly putAside: PutAside;
   /** Name of the deployed worker, part of the inbox key and the producer of its events. */
@@ -71,6 +73,7 @@ interface Work {
   readonly identity: WorkIdentity;
   readonly progress: Progress;
   readonly lastAttempt: boolean;
+  readonly redrives: number;
   /** The handler's `now`. */
   readonly now: Date;
   /** This function's own time. */
@@ -99,6 +102,7 @@ async function judge(request: PlanRequest, deps: PlanDeps): Promise<Decision> {
     identity: identityOf(input.envelope, input.requestHash),
     progress,
     lastAttempt: progress.attempts + 1 >= input.policy.maxBusinessAttempts,
+    redrives: request.execution.RedriveCount,
     now: new Date(request.execution.RedriveTime ?? request.execution.StartTime),
     plannedAt: new Date(deps.clock.now()).toISOString(),
   };
@@ -213,7 +217,7 @@ async function runHandler(
   const view = domain === undefined ? stored : domainView(domain, stored?.version ?? 0);
   const key = aggregateKey(envelope.aggregateType, envelope.aggregateId);
 
-  let effects: EffectsState = { results: {}, missing: [] };
+  let effects: EffectsState = { results: {}, missing: [], cached: [] };
   for (let round = 0; round < MAX_EFFECT_ROUNDS; round += 1) {
     const { results } = effects;
     // In a box, so that a promise is seen as one and refused, not awaited.
@@ -224,13 +228,18 @@ async function runHandler(
     const wanted = plan.effects ?? [];
     const wire = checkEffects(wanted, input.envelope);
     if (wire.some(({ name }) => effects.results[name] === undefined)) {
+      checkProviders(wire, deps);
       effects = await settleEffects(plan, wire, work, deps);
       if (effects.failure !== undefined) return failureOf(work, effects.failure);
       if (effects.missing.length > 0) {
         return sized({
           ...base(work),
           decision: 'EffectsRequired',
-          effects: effects.missing,
+          effects: effects.missing.map((effect) => ({
+            ...effect,
+            attempt: work.progress.attempts,
+            redrives: work.redrives,
+          })),
           parallel: plan.parallel ?? false,
         });
       }
@@ -261,11 +270,29 @@ async function runHandler(
       checks,
       events: parts.events,
       ...(parts.resultRef === undefined ? {} : { resultRef: parts.resultRef }),
+      ...cacheHits(effects, work.progress),
     });
   }
   throw new TerminalFailure(
     FAILURE_CODES.PLAN_INVALID,
     `effects: a plan that asks for new effects ${MAX_EFFECT_ROUNDS} times in a row does not end`,
+  );
+}
+
+/** A use of the cache counts once: where the effect was asked for, RunEffect has counted it; later rounds are no use. */
+function cacheHits(
+  { cached }: EffectsState,
+  { effectsRan, rounds, attempts }: Progress,
+): { readonly cacheHits?: readonly string[] } {
+  return cached.length > 0 && !effectsRan && rounds + attempts === 0 ? { cacheHits: cached } : {};
+}
+
+function checkProviders(effects: readonly WireEffect[], { providers }: PlanDeps): void {
+  const unknown = effects.find(({ provider }) => !providers.has(provider));
+  if (unknown === undefined) return;
+  throw new TerminalFailure(
+    FAILURE_CODES.UNKNOWN_PROVIDER,
+    `effect ${unknown.name} names the provider ${unknown.provider}, which this worker is not deployed with`,
   );
 }
 
@@ -275,7 +302,7 @@ async function settleEffects(
   work: Work,
   deps: PlanDeps,
 ): Promise<EffectsState> {
-  const rows = await readEffects(wire, deps.rows);
+  const rows = await readEffects(wire, deps);
   return judgeEffects({
     effects: (plan.effects ?? []).flatMap((request, index) => {
       const effect = wire[index];

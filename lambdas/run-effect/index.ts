@@ -1,0 +1,26 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { S3Client } from '@aws-sdk/client-s3';
+import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { providers } from 'stepwell-providers';
+import { clientConfig } from '../aws/clients.ts';
+import { createSecret } from '../aws/secrets.ts';
+import { systemClock, systemId, systemRandom } from '../aws/system.ts';
+import { createTelemetry } from '../aws/telemetry.ts';
+import { runEffectDeps } from './deps.ts';
+import { createHandler } from './handler.ts';
+
+const secret = createSecret(new SecretsManagerClient(clientConfig()), process.env.SECRET_ID, systemClock);
+// Read at init, where a missing permission is seen at once and no message waits for it.
+if (process.env.SECRET_ID !== undefined) await secret();
+
+export const handler = createHandler(
+  runEffectDeps(process.env, {
+    clock: systemClock,
+    random: systemRandom,
+    newId: systemId,
+    telemetry: createTelemetry(process.env),
+    providers,
+    secret,
+    clients: { dynamodb: new DynamoDBClient(clientConfig()), s3: new S3Client(clientConfig()) },
+  }),
+);
