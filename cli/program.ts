@@ -171,6 +171,18 @@ types without data: 'reference' (they go 90 days after the end), queues, backups
       return forget(aggregate, options, await open(options, io), io);
     }),
   );
+  onTarget(
+    program
+      .command('doctor')
+      .description(
+        'Check a deployed worker against the production checklist, line by line; 1 when a line fails.',
+      ),
+  ).action((options) =>
+    run(async () => {
+      const { doctor } = await import('./commands/doctor.ts');
+      return doctor(options.json, await open(options, io), io);
+    }),
+  );
   const dlq = program.command('dlq').description('The dead-letter queue: what could not be read or started.');
   onTarget(
     dlq

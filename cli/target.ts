@@ -1,5 +1,6 @@
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { LambdaClient } from '@aws-sdk/client-lambda';
 import { S3Client } from '@aws-sdk/client-s3';
 import { SFNClient } from '@aws-sdk/client-sfn';
 import { SQSClient } from '@aws-sdk/client-sqs';
@@ -14,6 +15,7 @@ export interface Target {
   readonly names: WorkerNames;
   readonly clients: {
     readonly dynamodb: DynamoDBClient;
+    readonly lambda: LambdaClient;
     readonly s3: S3Client;
     readonly sfn: SFNClient;
     readonly sqs: SQSClient;
@@ -60,6 +62,7 @@ function endpointTarget(endpoint: string, names: WorkerNames): Target {
     names,
     clients: {
       dynamodb: new DynamoDBClient(settings),
+      lambda: new LambdaClient(settings),
       sfn: new SFNClient(settings),
       s3: new S3Client({ ...settings, forcePathStyle: true }),
       sqs: new SQSClient({ ...settings, useQueueUrlAsEndpoint: false }),
@@ -75,6 +78,7 @@ async function stackTarget(stack: string, options: TargetOptions): Promise<Targe
     names,
     clients: {
       dynamodb: new DynamoDBClient(settings),
+      lambda: new LambdaClient(settings),
       sfn: new SFNClient(settings),
       s3: new S3Client(settings),
       sqs: new SQSClient(settings),
