@@ -57,7 +57,7 @@ interface Held {
 
 interface Attempt {
   readonly write: (lease: Lease) => Promise<LogWrite>;
-  readonly then: Held;
+  readonly held: Held;
 }
 
 /**
@@ -97,11 +97,11 @@ export async function runEffect(
 async function claimEffect(run: Run, deps: RunEffectDeps): Promise<Held | RunEffectResult> {
   let attempt = opening(run, 1, deps);
   for (let round = 0; round < MAX_CLAIM_ROUNDS; round += 1) {
-    const { write, then } = attempt;
+    const { write, held } = attempt;
     const outcome = await persist(() => write(leaseOf(run, deps)), run, deps);
     // A write that was made although its answer was lost is this invocation's own claim.
     if (outcome.written || (outcome.row?.status === 'PENDING' && outcome.row.leaseOwner === run.owner)) {
-      return then;
+      return held;
     }
     const next = await nextAttempt(outcome.row, run, deps);
     if (next === undefined) continue;
@@ -116,7 +116,7 @@ function opening(run: Run, tries: number, deps: RunEffectDeps): Attempt {
   const { requestHash, request } = effect;
   return {
     write: (lease) => deps.log.open(effect, lease),
-    then: { claim: { generation: 1, requestHash, request, tries }, unsettled: false, lookup: false },
+    held: { claim: { generation: 1, requestHash, request, tries }, unsettled: false, lookup: false },
   };
 }
 
@@ -149,7 +149,7 @@ async function nextAttempt(
       const { generation, requestHash, request = effect.request } = row;
       return {
         write: (lease) => log.takeForLookup(effect, row, lease),
-        then: { claim: { generation, requestHash, request, tries }, unsettled: true, lookup: true },
+        held: { claim: { generation, requestHash, request, tries }, unsettled: true, lookup: true },
       };
     }
     case 'call': {
@@ -159,7 +159,7 @@ async function nextAttempt(
       const claim: Claim = { generation, requestHash: asked.requestHash, request: asked.request, tries };
       return {
         write: (lease) => log.take(effect, claim, row, lease),
-        then: { claim, unsettled, lookup: false },
+        held: { claim, unsettled, lookup: false },
       };
     }
   }
