@@ -1,5 +1,9 @@
+import { App, Stack, Validations } from 'aws-cdk-lib';
 import { Match, type Template } from 'aws-cdk-lib/assertions';
+import { Queue } from 'aws-cdk-lib/aws-sqs';
+import { AwsSolutionsChecks } from 'cdk-nag';
 import { describe, expect, it } from 'vitest';
+import { IngressApi } from '../../lib/constructs/ingress-api.ts';
 import { ingressTemplate } from '../helpers/ingress-template.ts';
 
 const METHOD = 'AWS::ApiGateway::Method';
@@ -120,6 +124,21 @@ describe('IngressApi', () => {
       WebACLArn: 'arn:aws:wafv2:eu-west-1:111122223333:regional/webacl/a/b',
     });
   });
+
+  it.each([{}, { authorization: 'apiKey' as const }])(
+    'holds to the AwsSolutions rules, given %j',
+    (props) => {
+      const app = new App();
+      const stack = new Stack(app, 'Ingress');
+      Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
+      const dead = new Queue(stack, 'Dead', { enforceSSL: true });
+      const deadLetterQueue = { queue: dead, maxReceiveCount: 100 };
+      const queue = new Queue(stack, 'Queue', { enforceSSL: true, deadLetterQueue });
+      new IngressApi(stack, 'Api', { queue, ...payments, ...props });
+
+      expect(() => app.synth()).not.toThrow();
+    },
+  );
 
   it('names every fault at once', () => {
     expect(() =>
