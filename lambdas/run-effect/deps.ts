@@ -1,13 +1,14 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { createEffectLog } from '../aws/effect-log.ts';
+import { createRequestReader } from '../aws/effect-requests.ts';
 import { type Environment, requireEnv, requireNumber } from '../aws/env.ts';
 import { offloadPayload } from '../aws/payloads.ts';
 import type { Clock, NewId, Random } from '../core/clock.ts';
 import { ConfigurationError } from '../core/errors.ts';
 import type { ProviderDefinition } from '../core/provider.ts';
 import type { Telemetry } from '../core/telemetry.ts';
-import type { RunEffectDeps } from './run-effect.ts';
+import type { RunEffectHandlerDeps } from './handler.ts';
 
 /** 400 days: longer than any message's key can be replayed, with every default. */
 const DEFAULT_EFFECT_TTL_SECONDS = 400 * 24 * 60 * 60;
@@ -27,7 +28,7 @@ export interface RunEffectSurroundings {
  * RunEffect's dependencies as its environment says.
  * @throws ConfigurationError when a variable is missing or names a provider that the bundle has not
  */
-export function runEffectDeps(env: Environment, surroundings: RunEffectSurroundings): RunEffectDeps {
+export function runEffectDeps(env: Environment, surroundings: RunEffectSurroundings): RunEffectHandlerDeps {
   const { clock, random, newId, telemetry, providers, secret, clients } = surroundings;
   const provider = requireEnv(env, 'PROVIDER');
   const definition = providers.find(({ name }) => name === provider);
@@ -51,6 +52,7 @@ export function runEffectDeps(env: Environment, surroundings: RunEffectSurroundi
           : requireNumber(env, 'EFFECT_TTL_SECONDS'),
     }),
     functionTimeoutSeconds: requireNumber(env, 'FUNCTION_TIMEOUT_SECONDS'),
-    offload: (bytes) => offloadPayload(clients.s3, bucket, bytes),
+    offload: (bytes, folder) => offloadPayload(clients.s3, bucket, bytes, folder),
+    openRequest: createRequestReader(clients.s3, bucket),
   };
 }

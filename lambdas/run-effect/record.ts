@@ -6,6 +6,7 @@ import { toText } from '../core/effect-row.ts';
 import { FAILURE_CODE_PATTERN } from '../core/errors.ts';
 import type { JsonValue } from '../core/json.ts';
 import type { CallFailure, EffectAnswer } from '../core/provider.ts';
+import { asideFolder } from '../core/seal.ts';
 import type { CallOutcome } from './call.ts';
 import { fieldsOf, type Run, type RunEffectDeps, type RunEffectResult, reportDoubt } from './run-effect.ts';
 
@@ -123,7 +124,9 @@ async function answerOf(answer: EffectAnswer, run: Run, deps: RunEffectDeps): Pr
     const response: JsonValue = JSON.parse(text);
     return { ...base, response };
   }
-  return { ...base, responseRef: await persist(() => deps.offload(bytes), run, deps) };
+  const { cache, idempotencyKey } = run.effect;
+  const folder = cache === undefined ? asideFolder(idempotencyKey) : undefined;
+  return { ...base, responseRef: await persist(() => deps.offload(bytes, folder), run, deps) };
 }
 
 async function keepLate(

@@ -24,8 +24,8 @@ export interface RunEffectDeps {
   readonly telemetry: Telemetry;
   /** The function's own time-out: the lease is this plus a clock margin. */
   readonly functionTimeoutSeconds: number;
-  /** Puts a response aside that is too large for a row. */
-  readonly offload: (bytes: Uint8Array) => Promise<PayloadRef>;
+  /** Puts a response aside that is too large for a row; in its key's folder, unless it is shared. */
+  readonly offload: (bytes: Uint8Array, folder?: string) => Promise<PayloadRef>;
 }
 
 export interface RunEffectRequest {

@@ -1,0 +1,27 @@
+import type { S3Client } from '@aws-sdk/client-s3';
+import type { WireEffect } from '../core/decision.ts';
+import { sha256 } from '../core/identity.ts';
+import { createPayloadReader } from './payloads.ts';
+
+/** Above what a plan can be. */
+const MAX_REQUEST_BYTES = 16 * 1024 * 1024;
+
+/**
+ * Fetches an effect's request where it is kept out of histories.
+ * @throws Error when it is no longer there as it was
+ */
+export function createRequestReader(
+  client: S3Client,
+  bucket: string,
+): (effect: WireEffect) => Promise<WireEffect> {
+  const payloads = createPayloadReader(client, [bucket]);
+  return async (effect) => {
+    const { requestRef, ...rest } = effect;
+    if (requestRef === undefined) return effect;
+    const object = await payloads.fetch(requestRef, MAX_REQUEST_BYTES);
+    if (object.status !== 'found' || sha256(object.bytes) !== requestRef.sha256) {
+      throw new Error(`the request of effect ${effect.name} that was put aside is gone or has changed`);
+    }
+    return { ...rest, request: JSON.parse(new TextDecoder().decode(object.bytes)) };
+  };
+}
