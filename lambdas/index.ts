@@ -1,4 +1,4 @@
-/** `stepwell`: what message types, sources and producers are written with. Knows nothing of the CDK. */
+/** `stepwell`: what message types, providers, sources and producers are written with. Knows nothing of the CDK. */
 export type { DomainTable, DomainTables } from './core/domain-table.ts';
 export type { AttemptPolicyOverride, Envelope, PayloadRef } from './core/envelope.ts';
 export {
@@ -27,6 +27,16 @@ export {
 } from './core/message-type.ts';
 export { type OutboxItem, type OutboxItemOptions, outboxItem } from './core/outbox.ts';
 export type { TypeAttempts } from './core/policy.ts';
+export {
+  type CallFailure,
+  defineProvider,
+  type EffectAnswer,
+  type EffectCall,
+  type LookupAnswer,
+  type Operation,
+  type ProviderContext,
+  type ProviderDefinition,
+} from './core/provider.ts';
 export { sealedKey } from './core/seal.ts';
 export type { Source, SourceRecord } from './core/sources.ts';
 export { type BusEvent, type EventBridgeSourceOptions, eventBridgeSource } from './sources/event-bridge.ts';
