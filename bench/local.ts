@@ -5,6 +5,8 @@ import { fromItem, toItem } from '../lambdas/aws/items.ts';
 import { systemClock, systemId, systemRandom } from '../lambdas/aws/system.ts';
 import { inboxKey } from '../lambdas/core/table.ts';
 import { messages } from '../lambdas/messages/index.ts';
+import { bodyText, type Dispatch } from '../local/edge/http.ts';
+import { describeCall } from '../local/edge/service-call.ts';
 import { startRuntime } from '../local/runtime.ts';
 
 // Messages through the whole local stack: SDK → SQS → starter → execution → commit. Counts, from the calls that
@@ -12,7 +14,11 @@ import { startRuntime } from '../local/runtime.ts';
 
 const at = process.argv.indexOf('--messages');
 const MESSAGES = at < 0 ? 1000 : Number(process.argv[at + 1]);
+/** Messages whose calls are metered, after the timed ones. */
+const METERED = 100;
 const SEND_BATCH = 10;
+const READS = new Set(['GetItem', 'BatchGetItem', 'Query']);
+const WRITES = new Set(['PutItem', 'UpdateItem', 'DeleteItem', 'TransactWriteItems']);
 const POLL_MILLIS = 100;
 
 if (!Number.isInteger(MESSAGES) || MESSAGES < 1) {
@@ -20,7 +26,30 @@ if (!Number.isInteger(MESSAGES) || MESSAGES < 1) {
   process.exit(2);
 }
 
-const calls = new Map<string, number>();
+/** Totals by name: calls, DynamoDB units, invocations. */
+const totals = new Map<string, number>();
+let counting = false;
+function add(name: string, amount: number): void {
+  if (counting) totals.set(name, (totals.get(name) ?? 0) + amount);
+}
+
+/** Counts every call, and has DynamoDB say what it used. */
+function metered(dispatch: Dispatch): Dispatch {
+  return async (request) => {
+    if (!counting) return dispatch(request);
+    const { service, operation } = describeCall(request);
+    add(`${service} ${operation}`, 1);
+    if (service !== 'dynamodb' || !(READS.has(operation) || WRITES.has(operation))) return dispatch(request);
+    const asked = { ...JSON.parse(bodyText(request)), ReturnConsumedCapacity: 'TOTAL' };
+    const answer = await dispatch({ ...request, body: Buffer.from(JSON.stringify(asked)) });
+    const text = typeof answer.body === 'string' ? answer.body : Buffer.from(answer.body).toString();
+    const { ConsumedCapacity } = JSON.parse(text);
+    const kind = READS.has(operation) ? 'dynamodb read units' : 'dynamodb write units';
+    for (const used of [ConsumedCapacity ?? []].flat()) add(kind, used.CapacityUnits ?? 0);
+    return answer;
+  };
+}
+
 let peakBytes = 0;
 const watch = setInterval(() => {
   peakBytes = Math.max(peakBytes, process.memoryUsage.rss());
@@ -32,10 +61,8 @@ const runtime = await startRuntime({
   newId: systemId,
   messages,
   maxConcurrency: 5,
-  onCall: ({ service, operation }) => {
-    const name = `${service}:${operation}`;
-    calls.set(name, (calls.get(name) ?? 0) + 1);
-  },
+  wrapServices: metered,
+  onInvoke: (name) => add(`lambda ${name}`, 1),
 });
 const { sqs, sfn, dynamodb } = runtime.clients;
 const { names } = runtime;
@@ -78,28 +105,36 @@ async function succeeded(): Promise<readonly string[]> {
   return arns;
 }
 
+async function sendAndWait(from: number, to: number): Promise<readonly string[]> {
+  for (let index = from; index < to; index += SEND_BATCH) {
+    await sqs.send(
+      new SendMessageBatchCommand({
+        QueueUrl: names.queueUrl,
+        Entries: Array.from({ length: Math.min(SEND_BATCH, to - index) }, (_, offset) => ({
+          Id: String(offset),
+          MessageBody: bodyOf(index + offset),
+        })),
+      }),
+    );
+  }
+  let arns = await succeeded();
+  while (arns.length < to) {
+    await systemClock.sleep(POLL_MILLIS);
+    arns = await succeeded();
+  }
+  return arns;
+}
+
 const startedAt = performance.now();
-for (let index = 0; index < MESSAGES; index += SEND_BATCH) {
-  const size = Math.min(SEND_BATCH, MESSAGES - index);
-  await sqs.send(
-    new SendMessageBatchCommand({
-      QueueUrl: names.queueUrl,
-      Entries: Array.from({ length: size }, (_, offset) => ({
-        Id: String(offset),
-        MessageBody: bodyOf(index + offset),
-      })),
-    }),
-  );
-}
-let arns = await succeeded();
-while (arns.length < MESSAGES) {
-  await systemClock.sleep(POLL_MILLIS);
-  arns = await succeeded();
-}
+await sendAndWait(0, MESSAGES);
 const seconds = (performance.now() - startedAt) / 1000;
+// Metering takes time of its own, so what a message uses is counted on further ones.
+counting = true;
+const arns = await sendAndWait(MESSAGES, MESSAGES + METERED);
+counting = false;
 
 let wrong = 0;
-for (let index = 0; index < MESSAGES; index += 1) {
+for (let index = 0; index < MESSAGES + METERED; index += 1) {
   const read = async (key: { PK: string; SK: string }) => {
     const { Item } = await dynamodb.send(
       new GetItemCommand({ TableName: names.tableName, Key: toItem({ ...key }), ConsistentRead: true }),
@@ -119,11 +154,17 @@ clearInterval(watch);
 await runtime.stop();
 
 const out = (line: string) => process.stdout.write(`${line}\n`);
-const each = (total: number) => (total / MESSAGES).toFixed(2);
+const each = (total: number, of: number) => (total / of).toFixed(2);
 out(`${MESSAGES} messages in ${seconds.toFixed(2)} s: ${(MESSAGES / seconds).toFixed(0)} a second`);
-out(`committed once: ${MESSAGES - wrong} of ${MESSAGES}; left in the queue: ${left}`);
+out(`committed once: ${MESSAGES + METERED - wrong} of ${MESSAGES + METERED}; left in the queue: ${left}`);
 out(`peak memory: ${(peakBytes / 1024 / 1024).toFixed(0)} MiB`);
-out(`billed transitions a message: ${each(billed.reduce((sum, count) => sum + count, 0))}`);
-out("the worker's own calls a message:");
-for (const [name, total] of [...calls].sort()) out(`  ${name.padEnd(32)} ${each(total)}`);
+out(
+  `billed transitions a message: ${each(
+    billed.reduce((sum, count) => sum + count, 0),
+    arns.length,
+  )}`,
+);
+out('a message used:');
+for (const [name, total] of [...totals].filter(([name]) => name !== 'sfn ListExecutions').sort())
+  out(`  ${name.padEnd(32)} ${each(total, METERED)}`);
 process.exitCode = wrong === 0 && left === 0 ? 0 : 1;

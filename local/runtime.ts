@@ -20,6 +20,7 @@ import { createDynamoDb } from './dynamodb/dynamodb.ts';
 import { createActivity } from './edge/activity.ts';
 import { inProcessClientConfig, LOCAL_ACCOUNT, LOCAL_REGION } from './edge/client-config.ts';
 import type { FaultInjector } from './edge/faults.ts';
+import type { Dispatch } from './edge/http.ts';
 import { type EdgeServer, listenOnLoopback } from './edge/http-server.ts';
 import { createInProcessRequestHandler } from './edge/request-handler.ts';
 import { createServiceRouter } from './edge/router.ts';
@@ -80,6 +81,10 @@ export interface LocalRuntimeOptions {
   readonly faults?: FaultInjector;
   /** Told of every call that reaches a service, e.g. to count what a message costs. */
   readonly onCall?: (call: ServiceCall) => void;
+  /** Stands around the embedded services, e.g. to meter what every call uses, the event sources' too. @default nothing */
+  readonly wrapServices?: (dispatch: Dispatch) => Dispatch;
+  /** Told of every invocation of a function. */
+  readonly onInvoke?: (functionName: string) => void;
   /** Quota of StartExecution: bucket and refill per second. @default none */
   readonly startThrottle?: { readonly bucket: number; readonly refillPerSecond: number };
   /** Replaces or adds functions, e.g. handlers that a test deploys in the middle of a run. */
@@ -167,7 +172,7 @@ export async function startRuntime(options: LocalRuntimeOptions): Promise<LocalR
     sfn: (request: Parameters<typeof stepFunctions.dispatch>[0]) => stepFunctions.dispatch(request),
     lambda: (request: Parameters<typeof lambdaApi>[0]) => lambdaApi(request),
   };
-  const router = createServiceRouter(services);
+  const router = (options.wrapServices ?? ((dispatch) => dispatch))(createServiceRouter(services));
 
   const config = (faulty: boolean) =>
     inProcessClientConfig({
@@ -237,7 +242,14 @@ export async function startRuntime(options: LocalRuntimeOptions): Promise<LocalR
     return { ...functions, ...options.functions };
   };
   const functions: Record<string, LambdaFunction> = build();
-  const invoker = createLambdaInvoker({ clock, newId, functions });
+  const lambdas = createLambdaInvoker({ clock, newId, functions });
+  const invoker: typeof lambdas = {
+    ...lambdas,
+    invoke(functionName, event) {
+      options.onInvoke?.(functionName);
+      return lambdas.invoke(functionName, event);
+    },
+  };
   const stepFunctions = createStepFunctions({
     clock,
     random,

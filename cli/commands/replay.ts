@@ -35,7 +35,7 @@ export interface ReplayOptions {
   readonly json: boolean;
 }
 
-export type ReplayResult =
+type ReplayResult =
   | 'SUCCEEDED'
   | 'FAILED'
   | 'RUNNING'

@@ -129,7 +129,7 @@ const states = (events: readonly HistoryEvent[]): (readonly unknown[])[] =>
   });
 
 /** Keys of the effects that Plan asked for, as its decisions in the history name them. */
-export function effectKeys(events: readonly HistoryEvent[]): readonly string[] {
+function effectKeys(events: readonly HistoryEvent[]): readonly string[] {
   const keys = new Set<string>();
   for (const { stateExitedEventDetails } of events) {
     if (stateExitedEventDetails?.name !== 'Plan') continue;
