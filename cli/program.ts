@@ -206,6 +206,19 @@ types without data: 'reference' (they go 90 days after the end), queues, backups
       return redrive(options, await open(options, io), io);
     }),
   );
+  onTarget(
+    program
+      .command('effects')
+      .description('External effects that need a person.')
+      .command('ls')
+      .description('Effects in doubt: called, and nobody knows whether they happened.')
+      .option('--since <duration>', 'in doubt since within this time', '7d'),
+  ).action((options) =>
+    run(async () => {
+      const { listInDoubt } = await import('./commands/effects.ts');
+      return listInDoubt(options, await open(options, io), io);
+    }),
+  );
   const quarantine = program.command('quarantine').description('The cases that wait for a person.');
   onTarget(
     quarantine

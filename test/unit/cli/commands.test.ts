@@ -1,15 +1,19 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { peek, redrive } from '../../../cli/commands/dlq.ts';
+import { listInDoubt } from '../../../cli/commands/effects.ts';
 import { ls } from '../../../cli/commands/ls.ts';
 import { close, list } from '../../../cli/commands/quarantine.ts';
 import { type ReplayOptions, replay } from '../../../cli/commands/replay.ts';
 import { send } from '../../../cli/commands/send.ts';
 import { show } from '../../../cli/commands/show.ts';
+import { toItem } from '../../../lambdas/aws/items.ts';
 import { RetryableFailure } from '../../../lambdas/core/errors.ts';
 import { defineMessage } from '../../../lambdas/core/message-type.ts';
+import { attentionKey, effectRowKey } from '../../../lambdas/core/table.ts';
 import { deadlineEnvelope } from '../../helpers/envelopes.ts';
 import { startWorker, type TestWorker } from '../../helpers/worker.ts';
 import { targetOf, testIo } from './cli-io.ts';
@@ -193,6 +197,33 @@ describe('stepwell dlq', () => {
 
     expect(await redrive({ sample: 1, json: true }, targetOf(worker), io)).toBe(0);
     expect(await worker.depth(worker.names.dlqUrl)).toBe(0);
+  });
+});
+
+describe('stepwell effects ls', () => {
+  it('lists the effects that are in doubt, with provider and operation', async () => {
+    const worker = await startWorker();
+    const io = testIo({ clock: worker.clock });
+    const at = new Date(worker.clock.now()).toISOString();
+    await worker.clients.dynamodb.send(
+      new PutItemCommand({
+        TableName: worker.names.tableName,
+        Item: toItem({
+          ...effectRowKey('k#notice'),
+          status: 'IN_DOUBT',
+          provider: 'post',
+          operation: 'deliver',
+          attention: attentionKey('IN_DOUBT', at, '0'),
+          attentionAt: at,
+        }),
+      }),
+    );
+
+    expect(await listInDoubt({ since: '24h', json: true }, targetOf(worker), io)).toBe(0);
+
+    expect(JSON.parse(io.lines[0] ?? '')).toEqual([
+      { effect: 'k#notice', provider: 'post', operation: 'deliver', since: at },
+    ]);
   });
 });
 

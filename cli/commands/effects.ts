@@ -1,0 +1,37 @@
+import { listAttention } from '../../lambdas/aws/quarantine.ts';
+import { type Row, textOf } from '../../lambdas/core/ports.ts';
+import { EXIT, type ExitCode } from '../exit-codes.ts';
+import { daysBack, parseDuration } from '../inbox.ts';
+import type { Io } from '../io.ts';
+import { table } from '../table.ts';
+import type { Target } from '../target.ts';
+
+/** The effects of which nobody knows whether they happened. */
+export async function listInDoubt(
+  options: { readonly since: string; readonly json: boolean },
+  target: Target,
+  io: Io,
+): Promise<ExitCode> {
+  const rows: Row[] = [];
+  for (const day of daysBack(io.clock.now(), parseDuration(options.since))) {
+    rows.push(...(await listAttention(target.clients.dynamodb, target.names.tableName, 'IN_DOUBT', day)));
+  }
+  const effects = rows.map((row) => ({
+    effect: (textOf(row, 'PK') ?? '').slice('EFFECT#'.length),
+    provider: textOf(row, 'provider'),
+    operation: textOf(row, 'operation'),
+    since: textOf(row, 'attentionAt'),
+  }));
+  if (options.json) io.out(JSON.stringify(effects));
+  else if (effects.length === 0) io.out(`No effect is in doubt (last ${options.since}).`);
+  else {
+    const head = ['effect', 'provider', 'operation', 'in doubt since'];
+    io.out(
+      table(
+        head,
+        effects.map((effect) => Object.values(effect)),
+      ),
+    );
+  }
+  return EXIT.OK;
+}
