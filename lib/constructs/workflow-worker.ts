@@ -1,0 +1,444 @@
+import { ArnFormat, CfnOutput, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import type { ITable, Table } from 'aws-cdk-lib/aws-dynamodb';
+import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
+import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import { EventSourceMapping, FilterCriteria, StartingPosition } from 'aws-cdk-lib/aws-lambda';
+import { SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources';
+import { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import type { Bucket } from 'aws-cdk-lib/aws-s3';
+import { type IQueue, Queue } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+import { createManifest, createRegistry } from '../../lambdas/core/manifest.ts';
+import { streamFilters } from '../../lambdas/core/stream.ts';
+import { STATUS_CHANGE_RULE, SWEEP_MINUTES } from '../../lambdas/reconciler/handler.ts';
+import { inboxTtlSeconds, providerPlaceholder } from '../../statemachines/definition.ts';
+import { throwFaults } from '../faults.ts';
+import { NO_SOURCES } from './function-bundle.ts';
+import { MessageQueue, queueSecurity } from './message-queue.ts';
+import { PayloadBucket } from './payload-bucket.ts';
+import { type FunctionDefaults, WorkerFunction, type WorkerFunctionProps } from './worker-function.ts';
+import { WorkerPermissions } from './worker-permissions.ts';
+import { WorkerStateMachine } from './worker-state-machine.ts';
+import { WorkerTable } from './worker-table.ts';
+import {
+  deadLetterQueueOf,
+  findFaults,
+  type ResolvedSettings,
+  resolveSettings,
+} from './workflow-worker-checks.ts';
+import type { WorkflowWorkerProps } from './workflow-worker-props.ts';
+
+const DAY_SECONDS = 24 * 60 * 60;
+/** A task's time-out lies above its function's, so that Lambda's own answer comes first. */
+const TASK_MARGIN_SECONDS = 30;
+const DEFAULT_PROVIDER_TIMEOUT = Duration.seconds(60);
+/** Changes that cannot be dealt with are given up after this many tries, to a queue that an operator reads. */
+const STREAM_RETRIES = 10;
+
+type FunctionPart = Omit<WorkerFunctionProps, 'defaults' | 'folder'>;
+
+/**
+ * A worker: queue, starter, state machine, functions and table. Import it into an app, give it message types, and
+ * messages on its queue become executions that commit once.
+ */
+export class WorkflowWorker extends Construct {
+  readonly workerName: string;
+  readonly queue: IQueue;
+  readonly deadLetterQueue: IQueue;
+  readonly quarantineQueue: Queue;
+  /** Where the stream consumer's records go that it could not deal with. */
+  readonly streamFailureQueue: Queue;
+  readonly table: ITable | Table;
+  readonly payloadBucket: Bucket;
+  readonly stateMachine: WorkerStateMachine;
+  readonly starter: WorkerFunction;
+  readonly plan: WorkerFunction;
+  readonly commit: WorkerFunction;
+  readonly reportFailure: WorkerFunction;
+  readonly waker: WorkerFunction;
+  readonly reconciler: WorkerFunction;
+  /** RunEffect's functions, by provider. */
+  readonly providers: Readonly<Record<string, WorkerFunction>>;
+  readonly eventSource: EventSourceMapping;
+  /** JSON map of names and ARNs: what the command line finds a deployed worker by. */
+  readonly output: CfnOutput;
+
+  readonly #props: WorkflowWorkerProps;
+  readonly #settings: ResolvedSettings;
+  readonly #defaults: FunctionDefaults;
+
+  /** @throws ConfigurationError naming every fault of the props, with rule and remedy */
+  constructor(scope: Construct, id: string, props: WorkflowWorkerProps) {
+    super(scope, id);
+    throwFaults(this.node.path, findFaults(id, props));
+    const settings = resolveSettings(id, props);
+    const { production } = settings;
+    const manifest = createManifest(createRegistry(props.messages));
+    const removalPolicy = production ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
+    const { encryptionKey } = props;
+    this.#props = props;
+    this.#settings = settings;
+    this.workerName = settings.workerName;
+    this.#defaults = {
+      workerName: settings.workerName,
+      release: props.release ?? manifest.digest.slice(0, 12),
+      logRetention: props.logRetention ?? (production ? RetentionDays.THREE_MONTHS : RetentionDays.ONE_WEEK),
+      removalPolicy,
+      encryptionKey,
+      telemetry: props.telemetry,
+      vpc: props.vpc,
+      vpcSubnets: props.vpcSubnets,
+      securityGroups: props.securityGroups,
+    };
+
+    [this.queue, this.deadLetterQueue] = this.#queues(removalPolicy);
+    const aside = {
+      ...queueSecurity(encryptionKey),
+      removalPolicy,
+      retentionPeriod: settings.dlqRetention,
+    };
+    this.quarantineQueue = new Queue(this, 'Quarantine', aside);
+    this.streamFailureQueue = new Queue(this, 'StreamFailures', aside);
+    this.table =
+      props.table ??
+      new WorkerTable(this, 'Table', { deletionProtection: production, removalPolicy, encryptionKey }).table;
+    const executionSeconds = settings.executionTimeout.toSeconds();
+    this.payloadBucket = new PayloadBucket(this, 'Payloads', {
+      retentionDays:
+        props.payloadRetentionDays ??
+        settings.inboxRetentionDays + Math.ceil(executionSeconds / DAY_SECONDS) + 16,
+      removalPolicy,
+      encryptionKey,
+    }).bucket;
+    const inboxTtl = String(inboxTtlSeconds(settings.inboxRetentionDays, executionSeconds));
+    const base = { TABLE_NAME: this.table.tableName };
+
+    this.plan = this.#function('Plan', 'plan', {
+      description: 'Runs the handler and returns what is to be written; writes nothing',
+      timeout: settings.stepTimeout,
+      modules: { 'stepwell-messages': props.messagesEntry },
+      environment: {
+        ...base,
+        MANIFEST_DIGEST: manifest.digest,
+        PAYLOAD_BUCKET: this.payloadBucket.bucketName,
+        PAYLOAD_BUCKETS: [this.payloadBucket, ...(props.payloadBuckets ?? [])]
+          .map(({ bucketName }) => bucketName)
+          .join(','),
+        PROVIDERS: settings.providers.map(({ name }) => name).join(','),
+      },
+    });
+    this.commit = this.#function('Commit', 'commit', {
+      description: 'Writes a plan in one guarded transaction; runs no domain code',
+      timeout: settings.stepTimeout,
+      environment: {
+        ...base,
+        INBOX_TTL_SECONDS: inboxTtl,
+        OUTBOX_TTL_SECONDS: String(settings.outboxRetentionDays * DAY_SECONDS),
+        PAYLOAD_BUCKET: this.payloadBucket.bucketName,
+      },
+    });
+    this.reportFailure = this.#function('ReportFailure', 'report-failure', {
+      description: 'Fails an execution under its failure’s own code, and begins its replay',
+      timeout: settings.stepTimeout,
+      environment: {
+        ...base,
+        FAILURE_CODES: props.messages.flatMap(({ failureCodes }) => failureCodes ?? []).join(','),
+      },
+    });
+    this.providers = this.#providerFunctions(inboxTtl);
+
+    this.stateMachine = new WorkerStateMachine(this, 'StateMachine', {
+      numbers: {
+        executionTimeoutSeconds: executionSeconds,
+        inboxTtlSeconds: Number(inboxTtl),
+        planTimeoutSeconds: settings.stepTimeout.toSeconds() + TASK_MARGIN_SECONDS,
+        commitTimeoutSeconds: settings.stepTimeout.toSeconds() + TASK_MARGIN_SECONDS,
+        runEffectTimeoutSeconds: Math.max(0, ...this.#providerTimeouts()) + TASK_MARGIN_SECONDS,
+        resolutionTimeoutSeconds: settings.resolutionTimeout.toSeconds(),
+      },
+      providers: settings.providers.map(({ name }) => name),
+      substitutions: {
+        PlanFunctionArn: this.plan.function.functionArn,
+        CommitFunctionArn: this.commit.function.functionArn,
+        ReportFailureFunctionArn: this.reportFailure.function.functionArn,
+        TableName: this.table.tableName,
+        WorkerName: this.workerName,
+        QuarantineQueueUrl: this.quarantineQueue.queueUrl,
+        ...Object.fromEntries(
+          Object.entries(this.providers).map(([name, provider]) => [
+            providerPlaceholder(name),
+            provider.function.functionArn,
+          ]),
+        ),
+      },
+      functionArns: [this.plan, this.commit, this.reportFailure, ...Object.values(this.providers)].map(
+        (part) => part.function.functionArn,
+      ),
+      tableArn: this.table.tableArn,
+      quarantineQueueArn: this.quarantineQueue.queueArn,
+      logExecutionData: props.logExecutionData ?? false,
+      logRetention: this.#defaults.logRetention,
+      removalPolicy,
+      encryptionKey,
+    });
+    const { stateMachineArn } = this.stateMachine.stateMachine;
+    const limit = props.maxInFlight === undefined ? {} : { MAX_IN_FLIGHT: String(props.maxInFlight) };
+
+    this.starter = this.#function('Starter', 'starter', {
+      description: 'Makes each message of the queue an execution named after its idempotency key',
+      timeout: settings.functionTimeout,
+      reservedConcurrency: props.reservedConcurrency,
+      modules: { 'stepwell-sources': props.sourcesEntry ?? NO_SOURCES },
+      files: { 'manifest.json': JSON.stringify(manifest) },
+      environment: {
+        ...base,
+        ...limit,
+        STATE_MACHINE_ARN: stateMachineArn,
+        QUEUE_URL: this.queue.queueUrl,
+        DLQ_URL: this.deadLetterQueue.queueUrl,
+        QUARANTINE_QUEUE_URL: this.quarantineQueue.queueUrl,
+        INVALID_MESSAGES: settings.invalidMessages,
+        INVALID_RECEIVES: String(settings.invalidReceives),
+        PAYLOAD_BUCKET: this.payloadBucket.bucketName,
+        EXECUTION_TIMEOUT_SECONDS: String(executionSeconds),
+      },
+    });
+    this.eventSource = new EventSourceMapping(this, 'Messages', {
+      target: this.starter.function,
+      eventSourceArn: this.queue.queueArn,
+      batchSize: settings.batchSize,
+      maxConcurrency: settings.maxConcurrency,
+      reportBatchItemFailures: true,
+      ...(settings.maxBatchingWindow.toSeconds() === 0
+        ? {}
+        : { maxBatchingWindow: settings.maxBatchingWindow }),
+    });
+    this.waker = this.#function('Waker', 'waker', {
+      description: 'Wakes parked executions whose turn has come, and counts what is in flight',
+      timeout: Duration.seconds(60),
+      environment: { ...base, ...limit },
+    });
+    this.reconciler = this.#function('Reconciler', 'reconciler', {
+      description: 'Gives work an end whose execution closed without one, and owns the circuit breaker',
+      timeout: Duration.minutes(4),
+      environment: {
+        ...base,
+        ...limit,
+        STATE_MACHINE_ARN: stateMachineArn,
+        QUARANTINE_QUEUE_URL: this.quarantineQueue.queueUrl,
+        INBOX_TTL_SECONDS: inboxTtl,
+        EXECUTION_TIMEOUT_SECONDS: String(executionSeconds),
+        EVENT_SOURCE_ID: this.eventSource.eventSourceMappingId,
+      },
+    });
+    this.#stream();
+    this.#triggers(stateMachineArn);
+    this.#permissions();
+    this.output = this.#output();
+  }
+
+  #queues(removalPolicy: RemovalPolicy): [IQueue, IQueue] {
+    const { queue, encryptionKey } = this.#props;
+    const settings = this.#settings;
+    const deadLetterQueue = deadLetterQueueOf(this.#props);
+    if (queue !== undefined && deadLetterQueue !== undefined) return [queue, deadLetterQueue];
+    const queues = new MessageQueue(this, 'Queue', {
+      fifo: settings.fifo,
+      visibilityTimeout: settings.visibilityTimeout,
+      retention: settings.queueRetention,
+      dlqRetention: settings.dlqRetention,
+      maxReceiveCount: settings.maxReceiveCount,
+      encryptionKey,
+      removalPolicy,
+    });
+    return [queues.queue, queues.deadLetterQueue];
+  }
+
+  #function(id: string, folder: string, part: FunctionPart): WorkerFunction {
+    return new WorkerFunction(this, id, { ...part, folder, defaults: this.#defaults });
+  }
+
+  #providerTimeouts(): readonly number[] {
+    return this.#settings.providers.map(({ name }) =>
+      (this.#props.providerSettings?.[name]?.timeout ?? DEFAULT_PROVIDER_TIMEOUT).toSeconds(),
+    );
+  }
+
+  /** One function a provider, so that no provider's code holds another's rights. */
+  #providerFunctions(inboxTtl: string): Readonly<Record<string, WorkerFunction>> {
+    const { providersEntry, providerSettings = {} } = this.#props;
+    if (providersEntry === undefined) return {};
+    const parts = this.#settings.providers.map(({ name }) => {
+      const own = providerSettings[name] ?? {};
+      const timeout = own.timeout ?? DEFAULT_PROVIDER_TIMEOUT;
+      const part = new WorkerFunction(this, `RunEffect${name}`, {
+        folder: 'run-effect',
+        defaults: own.inVpc === false ? { ...this.#defaults, vpc: undefined } : this.#defaults,
+        description: `Carries out effects at ${name}, once each`,
+        timeout,
+        reservedConcurrency: own.reservedConcurrency,
+        ...(own.memorySize === undefined ? {} : { memorySize: own.memorySize }),
+        modules: { 'stepwell-providers': providersEntry },
+        environment: {
+          ...own.environment,
+          TABLE_NAME: this.table.tableName,
+          PROVIDER: name,
+          FUNCTION_TIMEOUT_SECONDS: String(timeout.toSeconds()),
+          PAYLOAD_BUCKET: this.payloadBucket.bucketName,
+          EFFECT_TTL_SECONDS: inboxTtl,
+          ...(own.secret === undefined ? {} : { SECRET_ID: own.secret.secretArn }),
+        },
+      });
+      for (const statement of own.policy ?? []) part.role.addToPrincipalPolicy(statement);
+      return [name, part] as const;
+    });
+    return Object.fromEntries(parts);
+  }
+
+  #stream(): void {
+    const { tableStreamArn } = this.table;
+    // Checked before: a table comes with its stream.
+    if (tableStreamArn === undefined) return;
+    new EventSourceMapping(this, 'Changes', {
+      target: this.waker.function,
+      eventSourceArn: tableStreamArn,
+      startingPosition: StartingPosition.TRIM_HORIZON,
+      batchSize: 100,
+      bisectBatchOnError: true,
+      retryAttempts: STREAM_RETRIES,
+      reportBatchItemFailures: true,
+      onFailure: new SqsDlq(this.streamFailureQueue),
+      filters: streamFilters({ inFlightLimit: this.#props.maxInFlight !== undefined }).map((pattern) =>
+        FilterCriteria.filter({ ...pattern }),
+      ),
+    });
+  }
+
+  /** Step Functions' status events are best-effort, so that a schedule looks after what they missed. */
+  #triggers(stateMachineArn: string): void {
+    const target = () => new LambdaTarget(this.reconciler.function, { retryAttempts: 3 });
+    new Rule(this, 'ClosedExecutions', {
+      description: 'Executions that ended unsuccessfully, to the reconciler',
+      eventPattern: {
+        source: [STATUS_CHANGE_RULE.source],
+        detailType: [STATUS_CHANGE_RULE.detailType],
+        detail: { stateMachineArn: [stateMachineArn], status: [...STATUS_CHANGE_RULE.statuses] },
+      },
+      targets: [target()],
+    });
+    new Rule(this, 'Sweep', {
+      description: 'The reconciler’s sweep',
+      schedule: Schedule.rate(Duration.minutes(SWEEP_MINUTES)),
+      targets: [target()],
+    });
+  }
+
+  #permissions(): void {
+    const { payloadBuckets = [], encryptionKey } = this.#props;
+    const keys = [encryptionKey, ...payloadBuckets.map((bucket) => bucket.encryptionKey)];
+    const permissions = new WorkerPermissions(
+      this.table,
+      keys.filter((key) => key !== undefined),
+    );
+    const quarantines = this.#settings.invalidMessages === 'quarantine';
+    const seals = this.#props.messages.some(({ data }) => data === 'reference');
+    permissions.starter(this.starter, {
+      queue: this.queue,
+      rejected: quarantines ? this.quarantineQueue : this.deadLetterQueue,
+      quarantines,
+      payloadBucket: this.payloadBucket,
+      stateMachineArn: this.stateMachine.stateMachine.stateMachineArn,
+    });
+    permissions.plan(this.plan, [this.payloadBucket, ...payloadBuckets]);
+    permissions.commit(this.commit);
+    if (seals) {
+      this.plan.allow(['s3:PutObject'], [this.payloadBucket.arnForObjects('*')]);
+      this.commit.allow(['s3:GetObject'], [this.payloadBucket.arnForObjects('*')]);
+    }
+    permissions.reportFailure(this.reportFailure);
+    for (const part of Object.values(this.providers)) permissions.runEffect(part, this.payloadBucket);
+    for (const [name, { secret }] of Object.entries(this.#props.providerSettings ?? {})) {
+      const part = this.providers[name];
+      if (part !== undefined && secret !== undefined) permissions.secret(part, secret);
+    }
+    if (this.table.tableStreamArn !== undefined) {
+      permissions.waker(this.waker, {
+        streamArn: this.table.tableStreamArn,
+        failures: this.streamFailureQueue,
+        stateMachine: this.stateMachine,
+      });
+    }
+    permissions.reconciler(this.reconciler, {
+      stateMachine: this.stateMachine,
+      quarantineQueue: this.quarantineQueue,
+      eventSourceArn: Stack.of(this).formatArn({
+        service: 'lambda',
+        resource: 'event-source-mapping',
+        resourceName: this.eventSource.eventSourceMappingId,
+        arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+      }),
+    });
+    permissions.stateMachine(this.stateMachine);
+    if (encryptionKey !== undefined) this.#logsMayUse(encryptionKey);
+  }
+
+  /** CloudWatch Logs encrypts with the caller's key only when the key's own policy names it. */
+  #logsMayUse(key: IKey): void {
+    const stack = Stack.of(this);
+    key.addToResourcePolicy(
+      new PolicyStatement({
+        principals: [new ServicePrincipal(`logs.${stack.region}.amazonaws.com`)],
+        actions: ['kms:Encrypt', 'kms:Decrypt', 'kms:ReEncrypt*', 'kms:GenerateDataKey*', 'kms:DescribeKey'],
+        resources: ['*'],
+        conditions: {
+          ArnLike: {
+            'kms:EncryptionContext:aws:logs:arn': stack.formatArn({
+              service: 'logs',
+              resource: 'log-group',
+              resourceName: '*',
+              arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+            }),
+          },
+        },
+      }),
+    );
+  }
+
+  #output(): CfnOutput {
+    const functions = {
+      starter: this.starter,
+      plan: this.plan,
+      commit: this.commit,
+      'report-failure': this.reportFailure,
+      waker: this.waker,
+      reconciler: this.reconciler,
+      ...Object.fromEntries(
+        Object.entries(this.providers).map(([name, part]) => [`run-effect-${name}`, part]),
+      ),
+    };
+    const names = {
+      workerName: this.workerName,
+      stateMachineArn: this.stateMachine.stateMachine.stateMachineArn,
+      tableName: this.table.tableName,
+      queueUrl: this.queue.queueUrl,
+      queueArn: this.queue.queueArn,
+      dlqUrl: this.deadLetterQueue.queueUrl,
+      dlqArn: this.deadLetterQueue.queueArn,
+      quarantineQueueUrl: this.quarantineQueue.queueUrl,
+      payloadBucket: this.payloadBucket.bucketName,
+      eventSourceId: this.eventSource.eventSourceMappingId,
+      functions: Object.fromEntries(
+        Object.entries(functions).map(([name, part]) => [name, part.function.functionName]),
+      ),
+      logGroups: Object.fromEntries(
+        Object.entries(functions).map(([name, part]) => [name, part.logGroup.logGroupName]),
+      ),
+    };
+    return new CfnOutput(this, 'Names', {
+      description: `Names and ARNs of the worker ${this.workerName}, read by the stepwell command`,
+      value: Stack.of(this).toJsonString(names),
+    });
+  }
+}
