@@ -4,7 +4,13 @@ import { FAILURE_CODES, TerminalFailure } from './errors.ts';
 import { canonicalJson, sha256 } from './identity.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 import type { EffectRequest, Plan, PlanEvent, PlanKey, PlanWrite } from './message-type.ts';
-import { AGGREGATE_ATTRIBUTES, type ItemKey, RESERVED_TYPES } from './table.ts';
+import {
+  AGGREGATE_ATTRIBUTES,
+  AGGREGATE_SORT_KEY,
+  INDEX_ATTRIBUTES,
+  type ItemKey,
+  RESERVED_TYPES,
+} from './table.ts';
 import { recordToWire, toWire, WireError, wireBytes } from './wire.ts';
 
 /** DynamoDB: actions of one transaction, less the aggregate and the inbox row. */
@@ -163,6 +169,14 @@ function wireWrite(write: PlanWrite, path: string): WireWrite {
   if (kinds.length !== 1) {
     throw new WireError(path, 'must have exactly one of put, delete and set/remove');
   }
+  if (write.key.SK === AGGREGATE_SORT_KEY) {
+    // Other plans rest on an aggregate's revision and versions: they may not be lost or set back.
+    if (write.put !== undefined || write.delete) {
+      throw new WireError(path, 'must change an aggregate by set and remove');
+    }
+    const attributes = [...Object.keys(write.set ?? {}), ...(write.remove ?? [])];
+    for (const attribute of attributes) checkAttribute(attribute, `${path}.set`);
+  }
   const { guard } = write;
   return {
     key: { PK: write.key.PK, SK: write.key.SK },
@@ -202,13 +216,30 @@ function wireEvent(event: PlanEvent, path: string, origin: EventOrigin): WireEve
     ...(envelope.tenantId === undefined ? {} : { tenantId: envelope.tenantId }),
     ...(envelope.correlationId === undefined ? {} : { correlationId: envelope.correlationId }),
     ...(envelope.traceparent === undefined ? {} : { traceparent: envelope.traceparent }),
-    payload: recordToWire(event.payload, `${path}.payload`),
+    payload: jsonPayload(event.payload, `${path}.payload`),
   });
   if (!result.ok) {
     const [first] = result.issues;
     throw new WireError(`${path}${first?.path.slice(1) ?? ''}`, first?.rule ?? 'must be an envelope');
   }
   return { eventId, envelope: JSON.stringify(result.envelope) };
+}
+
+/** An event is plain JSON, which its readers need no convention of ours for. */
+function jsonPayload(payload: PlanEvent['payload'], path: string): JsonObject {
+  const bigint = findBigint(payload, path);
+  if (bigint !== undefined) throw new WireError(bigint, 'must not be a bigint in an event (send text)');
+  return recordToWire(payload, path);
+}
+
+function findBigint(value: unknown, path: string): string | undefined {
+  if (typeof value === 'bigint') return path;
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const [key, entry] of Object.entries(value)) {
+    const found = findBigint(entry, Array.isArray(value) ? `${path}[${key}]` : `${path}.${key}`);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 /** Keys of the worker's own rows and of other aggregates' bookkeeping are not a plan's to write. */
@@ -235,6 +266,8 @@ function withoutKey(item: JsonObject, path: string): JsonObject {
   if (Object.hasOwn(item, 'PK') || Object.hasOwn(item, 'SK')) {
     throw new WireError(path, 'must not hold PK or SK (they are given as key)');
   }
+  const indexed = INDEX_ATTRIBUTES.find((name) => Object.hasOwn(item, name));
+  if (indexed !== undefined) throw new WireError(`${path}.${indexed}`, 'is written by the worker alone');
   return item;
 }
 

@@ -19,8 +19,14 @@ export const INDEXES = {
 /** Prefixes that only the worker writes. A plan that names one is `PLAN_INVALID`. */
 export const RESERVED_TYPES = ['IDEMP', 'EFFECT', 'OUTBOX', 'QUARANTINE', 'COUNTER'] as const;
 
+/** Attributes that put an item into an index: on a row of a plan they would raise alarms and mislead the ordering. */
+export const INDEX_ATTRIBUTES = ['attention', 'attentionAt', 'aggregate', 'aggregateOrder'] as const;
+
 /** Attributes of an aggregate that only the worker writes, beside every `version#…` and `lastKey#…`. */
-export const AGGREGATE_ATTRIBUTES = ['PK', 'SK', 'revision', 'ttl'] as const;
+export const AGGREGATE_ATTRIBUTES = ['PK', 'SK', 'revision', 'ttl', ...INDEX_ATTRIBUTES] as const;
+
+/** Sort key of every aggregate. */
+export const AGGREGATE_SORT_KEY = 'META';
 
 export interface ItemKey {
   readonly PK: string;
@@ -39,7 +45,7 @@ export const conflictKey = (idempotencyKey: string, requestHash: string): ItemKe
 
 export const aggregateKey = (aggregateType: string, aggregateId: string): ItemKey => ({
   PK: `${aggregateType.toUpperCase()}#${aggregateId}`,
-  SK: 'META',
+  SK: AGGREGATE_SORT_KEY,
 });
 
 export const effectRowKey = (effectKey: string): ItemKey => ({ PK: `EFFECT#${effectKey}`, SK: 'LOG' });

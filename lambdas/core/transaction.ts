@@ -3,7 +3,7 @@ import type { AggregateChange, CommitDecision, WireCheck, WireEvent, WireWrite }
 import { domainItem } from './domain-commit.ts';
 import type { JsonObject } from './json.ts';
 import { lastKeyAttribute, versionAttribute } from './ordering.ts';
-import { aggregateIndexKey, type ItemKey, inboxKey, outboxKey } from './table.ts';
+import { AGGREGATE_SORT_KEY, aggregateIndexKey, type ItemKey, inboxKey, outboxKey } from './table.ts';
 import { fromWire, recordFromWire } from './wire.ts';
 
 /** An expression with its placeholders; values are native and marshalled by the adapter. */
@@ -159,11 +159,21 @@ function writeItem(write: WireWrite): TransactionItem {
     return { action: 'Put', item: { ...recordFromWire(write.put), ...write.key }, ...guarded };
   }
   if (write.delete) return { action: 'Delete', key: write.key, ...guarded };
+  const update = updateOf(recordFromWire(write.set ?? {}), write.remove ?? []);
   return {
     action: 'Update',
     key: write.key,
-    update: updateOf(recordFromWire(write.set ?? {}), write.remove ?? []),
+    update: write.key.SK === AGGREGATE_SORT_KEY ? countingUp(update) : update,
     ...guarded,
+  };
+}
+
+/** Another aggregate's own messages must notice that it has changed under them. */
+function countingUp({ text, names, values }: Expression): Expression {
+  return {
+    text: `${text} ADD #revision :one`,
+    names: { ...names, '#revision': 'revision' },
+    values: { ...values, ':one': 1 },
   };
 }
 

@@ -24,7 +24,7 @@ const personNoted = defineMessage({
     if (payload.fail) throw new TerminalFailure('NOT_ALLOWED', `${payload.name} must not be noted`);
     return {
       set: { name: payload.name },
-      writes: [{ key: { PK: `NOTE#${envelope.aggregateId}`, SK: 'META' }, put: { about: payload.name } }],
+      writes: [{ key: { PK: `NOTE#${envelope.aggregateId}`, SK: 'TEXT' }, put: { about: payload.name } }],
       events: [
         {
           messageType: 'PersonWasNoted',
