@@ -114,20 +114,35 @@ export async function closeQuarantine(
   }
 }
 
-/** Closes the open cases of a day whose key has completed since; returns how many. */
+/** Cases looked at in each of 16 shards of a day in one go. */
+const CLOSING_PAGE = 25;
+
+/**
+ * Closes open cases of a day whose key has completed since; returns how many. Looks at 400 of them at most, from an
+ * hour of the day on that is another one in each turn, so that old cases which stay open hide no newer ones.
+ */
 export async function closeCompleted(
   client: DynamoDBClient,
   tableName: string,
   worker: string,
-  day: string,
-  at: string,
+  { day, at, turn }: { readonly day: string; readonly at: string; readonly turn: number },
 ): Promise<number> {
-  const open = (await listQuarantine(client, tableName, day)).filter(
-    ({ idempotencyKey }) => idempotencyKey !== undefined,
+  const from = `${day}T${String(turn % 24).padStart(2, '0')}`;
+  const pages = await Promise.all(
+    [...ATTENTION_SHARDS].map(async (shard) => {
+      const attention = `QUARANTINED#${day}#${shard}`;
+      const later = await openKeys(client, tableName, attention, 'attentionAt >= :from', from, CLOSING_PAGE);
+      const left = CLOSING_PAGE - later.length;
+      if (left === 0 || turn % 24 === 0) return later;
+      return [...later, ...(await openKeys(client, tableName, attention, 'attentionAt < :from', from, left))];
+    }),
   );
-  const inbox = await createRowReader(client, tableName).read(
-    open.map(({ idempotencyKey }) => inboxKey(idempotencyKey ?? '', worker)),
-  );
+  const rows = createRowReader(client, tableName);
+  const open = (await rows.read(pages.flat()))
+    .filter((row) => row !== undefined)
+    .map(toCase)
+    .filter(({ idempotencyKey }) => idempotencyKey !== undefined);
+  const inbox = await rows.read(open.map(({ idempotencyKey }) => inboxKey(idempotencyKey ?? '', worker)));
   let closed = 0;
   for (const [index, { id }] of open.entries()) {
     if (textOf(inbox[index], 'status') !== 'COMPLETED') continue;
@@ -135,6 +150,26 @@ export async function closeCompleted(
     if (await closeQuarantine(client, tableName, id, closing)) closed += 1;
   }
   return closed;
+}
+
+async function openKeys(
+  client: DynamoDBClient,
+  tableName: string,
+  attention: string,
+  condition: string,
+  from: string,
+  limit: number,
+): Promise<readonly ItemKey[]> {
+  const { Items = [] } = await client.send(
+    new QueryCommand({
+      TableName: tableName,
+      IndexName: INDEXES.byAttention.name,
+      KeyConditionExpression: `attention = :attention AND ${condition}`,
+      ExpressionAttributeValues: toItem({ ':attention': attention, ':from': from }),
+      Limit: limit,
+    }),
+  );
+  return Items.map(fromItem).map((row) => ({ PK: textOf(row, 'PK') ?? '', SK: textOf(row, 'SK') ?? '' }));
 }
 
 /**

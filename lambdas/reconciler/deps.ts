@@ -61,8 +61,12 @@ export function reconcilerDeps(env: Environment, surroundings: ReconcilerSurroun
     announce: (notice) => sendNotice(sqs, queueUrl, notice),
     readCursor: () => readCursor(dynamodb, tableName),
     writeCursor: (cursor) => writeCursor(dynamodb, tableName, cursor),
-    closeCompleted: (day) =>
-      closeCompleted(dynamodb, tableName, worker, day, new Date(clock.now()).toISOString()),
+    closeCompleted: (day, turn) =>
+      closeCompleted(dynamodb, tableName, worker, {
+        day,
+        turn,
+        at: new Date(clock.now()).toISOString(),
+      }),
     parkedPlaces: (day, before) =>
       parkedPlaces(dynamodb, tableName, { day, before, limit: MAX_PARKED_PER_SHARD }),
     wake: (place) =>

@@ -63,8 +63,11 @@ export interface ReconcilerDeps extends OverloadDeps {
   readonly announce: (notice: ReturnType<typeof abandonNotice>) => Promise<void>;
   readonly readCursor: () => Promise<SweepCursor | undefined>;
   readonly writeCursor: (cursor: SweepCursor) => Promise<void>;
-  /** Closes the open cases of the day whose key has completed since; returns how many. */
-  readonly closeCompleted: (day: string) => Promise<number>;
+  /**
+   * Closes open cases of the day whose key has completed since; returns how many.
+   * @param turn another number in each sweep: where to begin
+   */
+  readonly closeCompleted: (day: string, turn: number) => Promise<number>;
   /** Ordering streams with executions parked on that day, before that instant (both ISO 8601). */
   readonly parkedPlaces: (day: string, before: string) => Promise<readonly StreamPlace[]>;
   /** Wakes whose turn it is; returns how many. */
@@ -84,8 +87,10 @@ const REDRIVE_MILLIS = 14 * DAY_MILLIS;
 const MISSED_MILLIS = 5 * 60_000;
 /** Park waits for no longer. */
 const MAX_PARK_MILLIS = 15 * 60_000;
-/** Cases of today and yesterday are looked at in every sweep, older ones day by day in turn. */
-const CLOSING_DAYS = 16;
+/** How often sweeps are due. */
+const SWEEP_MILLIS = 5 * 60_000;
+/** Cases of today and yesterday are looked at in every sweep, older ones day by day in turn: each twice a day or so. */
+const CLOSING_DAYS = 90;
 
 export type Settlement = 'abandoned' | 'untouched' | 'raced';
 
@@ -237,10 +242,11 @@ async function wakeMissed(now: number, deps: ReconcilerDeps): Promise<void> {
 }
 
 async function closeCases(now: number, deps: ReconcilerDeps): Promise<void> {
-  const turn = 2 + (Math.floor(now / (5 * 60_000)) % (CLOSING_DAYS - 2));
+  const turn = Math.floor(now / SWEEP_MILLIS);
+  const older = 2 + (turn % (CLOSING_DAYS - 2));
   let closed = 0;
-  for (const age of [0, 1, turn]) {
-    closed += await deps.closeCompleted(new Date(now - age * DAY_MILLIS).toISOString().slice(0, 10));
+  for (const age of [0, 1, older]) {
+    closed += await deps.closeCompleted(new Date(now - age * DAY_MILLIS).toISOString().slice(0, 10), turn);
   }
   if (closed > 0) deps.telemetry.info('cases_closed', { closed });
 }
