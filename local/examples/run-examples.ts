@@ -38,6 +38,12 @@ interface Outcome {
   readonly why: string;
 }
 
+interface Sent {
+  readonly body: string;
+  readonly dlqUrl: string;
+  readonly sentAt: number;
+}
+
 /** Sends the examples and follows each to its outcome; the first before the others, which build on it. */
 export async function runExamples(options: RunExamplesOptions): Promise<readonly ExampleOutcome[]> {
   const [first, ...others] = EXAMPLES;
@@ -56,7 +62,7 @@ async function sendAndFollow(example: Example, options: RunExamplesOptions): Pro
   const sentAt = clock.now();
   await runtime.clients.sqs.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: body }));
   for (;;) {
-    const outcome = await outcomeOf(example, body, dlqUrl, options);
+    const outcome = await outcomeOf(example, { body, dlqUrl, sentAt }, options);
     const milliseconds = clock.now() - sentAt;
     if (outcome !== undefined || milliseconds > PATIENCE_MILLIS) {
       const known = {
@@ -74,12 +80,11 @@ async function sendAndFollow(example: Example, options: RunExamplesOptions): Pro
 
 async function outcomeOf(
   example: Example,
-  body: string,
-  dlqUrl: string,
+  sent: Sent,
   options: RunExamplesOptions,
 ): Promise<Outcome | undefined> {
-  if (example.expects === 'DEAD LETTER') return deadLetter(example, body, dlqUrl, options);
-  const parsed = parseEnvelope(body);
+  if (example.expects === 'DEAD LETTER') return deadLetter(example, sent, options);
+  const parsed = parseEnvelope(sent.body);
   if (!parsed.ok) return undefined;
   const key = parsed.envelope.idempotencyKey;
   if (example.expects === 'DUPLICATE') return duplicate(key, options.journals.main);
@@ -119,21 +124,24 @@ function duplicate(key: string, journal: Journal): Outcome | undefined {
 
 async function deadLetter(
   example: Example,
-  body: string,
-  dlqUrl: string,
+  { body, dlqUrl, sentAt }: Sent,
   { runtime, journals }: RunExamplesOptions,
 ): Promise<Outcome | undefined> {
-  // A look that hides nothing: whoever handles the dead letters finds them all.
+  // Hidden for a moment only, so that the next look finds others and everybody soon finds all.
   const { Messages = [] } = await runtime.clients.sqs.send(
     new ReceiveMessageCommand({
       QueueUrl: dlqUrl,
       MaxNumberOfMessages: 10,
-      VisibilityTimeout: 0,
+      VisibilityTimeout: 1,
       WaitTimeSeconds: 0,
       MessageAttributeNames: ['All'],
+      MessageSystemAttributeNames: ['SentTimestamp'],
     }),
   );
-  const found = Messages.find((message) => message.Body === body);
+  // An older run's letter, kept in a data directory, is not this message.
+  const found = Messages.find(
+    (message) => message.Body === body && Number(message.Attributes?.SentTimestamp) >= sentAt,
+  );
   if (found === undefined) return undefined;
   const code = found.MessageAttributes?.FailureCode?.StringValue;
   if (code !== undefined) return { result: 'DEAD LETTER', why: code };
