@@ -1,7 +1,7 @@
 import { type DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
 import { textOf } from '../core/ports.ts';
 import type { StreamPlace } from '../core/stream.ts';
-import { ATTENTION_SHARDS, INDEXES } from '../core/table.ts';
+import { ATTENTION_SHARDS, INDEXES, PARKED } from '../core/table.ts';
 import { fromItem, toItem } from './items.ts';
 
 /**
@@ -22,7 +22,7 @@ export async function parkedPlaces(
           TableName: tableName,
           IndexName: INDEXES.byAttention.name,
           KeyConditionExpression: 'attention = :attention AND attentionAt < :before',
-          ExpressionAttributeValues: toItem({ ':attention': `PARKED#${day}#${shard}`, ':before': before }),
+          ExpressionAttributeValues: toItem({ ':attention': `${PARKED}#${day}#${shard}`, ':before': before }),
           Limit: limit,
         }),
       ),

@@ -70,12 +70,15 @@ export const skipKey = (aggregate: ItemKey, stream: string, version: number): It
 /** Days in keys are spread over 16 shards, so that a bad day makes no hot partition. */
 export const ATTENTION_SHARDS = '0123456789abcdef';
 
-/**
- * What makes a row need a person; the first part of the attention index key. A parked execution's waiter needs only
- * the reconciler, should the waker have missed it.
- */
-export const ATTENTION = ['FAILED_TERMINAL', 'IN_DOUBT', 'CONFLICT', 'QUARANTINED', 'PARKED'] as const;
+/** What makes a row need a person; the first part of the attention index key. */
+export const ATTENTION = ['FAILED_TERMINAL', 'IN_DOUBT', 'CONFLICT', 'QUARANTINED'] as const;
 export type Attention = (typeof ATTENTION)[number];
+
+/**
+ * In the place of an {@link Attention}: a parked execution's waiter. It needs nobody but the reconciler, should the
+ * waker have missed it.
+ */
+export const PARKED = 'PARKED';
 
 /**
  * Key of the attention index.

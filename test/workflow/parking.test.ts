@@ -145,6 +145,21 @@ describe('a parked execution', () => {
     expect(worker.clock.now() - begin).toBeLessThanOrEqual(600_000);
   });
 
+  it('comes back by its own time-out when nobody ever answers', async () => {
+    const worker = await startWorker({
+      messages: [sequential],
+      deliverChanges: () => ({ delayMilliseconds: 24 * HOUR }),
+    });
+    await park(worker, 2);
+
+    await worker.send(version(1));
+    await worker.untilIdle(HOUR);
+
+    expect(await applied(worker)).toEqual({ version: 2, revision: 2 });
+    expect(await parkTimeouts(worker, 'v2')).toBe(1);
+    expect(await worker.inbox('v2')).toMatchObject({ attempts: 1 });
+  });
+
   it('commits once when two executions of its key are parked', async () => {
     const worker = await startWorker({ messages: [sequential] });
     await park(worker, 2);

@@ -288,6 +288,37 @@ describe('an event that comes late or from elsewhere', () => {
     expect(await allRows(worker)).toEqual([]);
   });
 
+  it.each([
+    ['before', 'kill'],
+    ['after', { after: 'kill' }],
+  ] as const)(
+    'ends the work however often the reconciler dies, %s each of its calls',
+    async (_when, fault) => {
+      const died: string[] = [];
+      const worker = await startWorker({
+        messages: [failing],
+        faults({ caller, operation }) {
+          if (caller !== 'reconciler' || died.includes(operation)) return 'none';
+          died.push(operation);
+          return fault;
+        },
+      });
+      await worker.send(probeEnvelope());
+      await untilIn(worker, KEY, 'BackOff');
+
+      await abort(worker, KEY);
+      for (let event = 0; event < 3; event += 1) {
+        await reconcile(worker, await closedEvent(worker, KEY)).catch(() => {});
+      }
+      await worker.until(async () => (await worker.inbox(KEY))?.status === 'FAILED_TERMINAL');
+
+      expect(died).toEqual(
+        expect.arrayContaining(['DescribeExecution', 'BatchGetItem', 'TransactWriteItems']),
+      );
+      expect(await cases(worker)).toHaveLength(1);
+    },
+  );
+
   it('makes one case of two at once', async () => {
     const worker = await startWorker({ messages: [failing], statusEvents: 'lose' });
     await worker.send(probeEnvelope());

@@ -1,0 +1,47 @@
+import { DescribeStateMachineCommand } from '@aws-sdk/client-sfn';
+import { describe, expect, it } from 'vitest';
+import { RetryableFailure } from '../../lambdas/core/errors.ts';
+import type { AnyMessageDefinition } from '../../lambdas/core/message-type.ts';
+import { probe, probeEnvelope } from '../helpers/probe.ts';
+import { untilIn } from '../helpers/reconciler.ts';
+import { startWorker, type TestWorker } from '../helpers/worker.ts';
+
+const KEY = 'probe:1';
+const settings = { ordering: 'sequential' } as const;
+const failing = probe(() => {
+  throw new RetryableFailure('NOT_YET', { retryAfterSeconds: 60 });
+}, settings);
+const before = probe(() => ({ set: { by: 'before' } }), settings);
+const after = probe(() => ({ set: { by: 'after' } }), settings);
+
+/** New handlers, and a definition in which the states have other time-outs and the machine another comment. */
+async function deploy(worker: TestWorker, messages: readonly AnyMessageDefinition[]): Promise<void> {
+  worker.deploy(messages);
+  const { stateMachineArn } = worker.names;
+  const { definition = '' } = await worker.clients.sfn.send(
+    new DescribeStateMachineCommand({ stateMachineArn }),
+  );
+  const changed = definition.replaceAll('"TimeoutSeconds":60', '"TimeoutSeconds":50');
+  expect(changed).not.toBe(definition);
+  worker.stepFunctions.updateStateMachine(stateMachineArn, changed);
+}
+
+describe('a deployment while an execution waits', () => {
+  it.each([
+    ['BackOff', failing, { aggregateVersion: 1 }],
+    ['Defer', before, { aggregateVersion: 1, attemptPolicy: { notBefore: '2026-01-01T01:00:00Z' } }],
+    ['Park', before, { aggregateVersion: 2 }],
+  ])('leaves it to go on from %s with the new code', async (state, definition, overrides) => {
+    const worker = await startWorker({ messages: [definition] });
+    await worker.send(probeEnvelope(overrides));
+    await untilIn(worker, KEY, state);
+
+    await deploy(worker, [after]);
+    if (state === 'Park') await worker.send(probeEnvelope({ idempotencyKey: 'first', aggregateVersion: 1 }));
+    await worker.untilIdle();
+
+    expect(await worker.execution(KEY)).toMatchObject({ status: 'SUCCEEDED' });
+    expect(await worker.inbox(KEY)).toMatchObject({ status: 'COMPLETED', outcome: 'APPLIED' });
+    expect(await worker.aggregate('probe', '1')).toMatchObject({ by: 'after' });
+  });
+});
