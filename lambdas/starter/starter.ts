@@ -30,8 +30,8 @@ export interface StarterDeps extends StartDeps {
   readonly telemetry: Telemetry;
 }
 
-/** Time that must be left to take up another record: two DynamoDB calls and two Step Functions calls at their time-outs. */
-export const MIN_REMAINING_MILLIS = 3_000;
+/** Time that must be left to take up another record: the inbox row and the start, each at its client's time-out. */
+export const MIN_REMAINING_MILLIS = 10_000;
 
 /** Back-off of a record that could not be started: throttled, timed out, or an unknown error. */
 const START_BACKOFF = { baseSeconds: 2, capSeconds: 300 };
