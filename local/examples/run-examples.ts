@@ -145,9 +145,11 @@ async function deadLetter(
   if (found === undefined) return undefined;
   const code = found.MessageAttributes?.FailureCode?.StringValue;
   if (code !== undefined) return { result: 'DEAD LETTER', why: code };
-  const receives = journals[example.queue].entries.filter(
-    ({ message, fields }) => message === 'message_rejected' && fields.result === 'RETURNED_TO_QUEUE',
-  ).length;
+  const receives = journals[example.queue].entries.reduce(
+    (most, { message, fields }) =>
+      message === 'message_rejected' ? Math.max(most, fields.receiveCount ?? 0) : most,
+    0,
+  );
   return {
     result: 'DEAD LETTER',
     why: `not an envelope; moved by SQS after ${receives} receives (maxReceiveCount ${EXERCISE_QUEUE.maxReceiveCount})`,
