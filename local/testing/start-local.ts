@@ -60,6 +60,8 @@ export async function startLocal(options: StartLocalOptions): Promise<LocalWorke
   let ids = 0;
   const failures: unknown[] = [];
   const runtime = await startRuntime({
+    // A schedule never ends: a test that waits for what does not come would wait for a year of virtual time.
+    sweepSeconds: 0,
     ...rest,
     clock,
     random: seeded(seed),
