@@ -42,7 +42,7 @@ export class WorkerPermissions {
     starter.allow(['sqs:SendMessage'], [to.rejected.queueArn]);
     this.rows(
       starter,
-      ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
+      ['dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
       ['IDEMP#*', 'COUNTER#*'],
     );
     if (to.quarantines) this.rows(starter, ['dynamodb:PutItem'], ['QUARANTINE#*']);
@@ -67,6 +67,36 @@ export class WorkerPermissions {
     this.useKeys(plan);
   }
 
+  /** Aggregates that live in tables of the domain: Plan reads them, Commit writes them. */
+  domainTables(plan: WorkerFunction, commit: WorkerFunction, tables: readonly (ITable | Table)[]): void {
+    if (tables.length === 0) return;
+    const tableArns = tables.map(({ tableArn }) => tableArn);
+    for (const { encryptionKey } of tables) {
+      if (encryptionKey !== undefined)
+        for (const part of [plan, commit]) part.allow(KEY_ACTIONS, [encryptionKey.keyArn]);
+    }
+    plan.allow(['dynamodb:GetItem'], tableArns);
+    commit.allow(['dynamodb:UpdateItem', 'dynamodb:ConditionCheckItem'], tableArns);
+  }
+
+  /** Types with `data: 'reference'`: plans and effect requests lie in the bucket instead of in a history. */
+  putAside(
+    {
+      plan,
+      commit,
+      providers,
+    }: {
+      readonly plan: WorkerFunction;
+      readonly commit: WorkerFunction;
+      readonly providers: readonly WorkerFunction[];
+    },
+    payloadBucket: Bucket,
+  ): void {
+    const objects = payloadBucket.arnForObjects('payloads/*');
+    plan.allow(['s3:PutObject'], [objects]);
+    for (const reader of [commit, ...providers]) reader.allow(['s3:GetObject'], [objects]);
+  }
+
   commit(commit: WorkerFunction): void {
     commit.allow(
       ['dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem', 'dynamodb:ConditionCheckItem'],
@@ -81,7 +111,7 @@ export class WorkerPermissions {
   }
 
   runEffect(run: WorkerFunction, payloadBucket: Bucket): void {
-    this.rows(run, ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'], ['EFFECT#*']);
+    this.rows(run, ['dynamodb:PutItem', 'dynamodb:UpdateItem'], ['EFFECT#*']);
     run.allow(['s3:PutObject'], [payloadBucket.arnForObjects('payloads/*')]);
     this.useKeys(run);
   }
@@ -96,12 +126,14 @@ export class WorkerPermissions {
     to: { readonly streamArn: string; readonly failures: IQueue; readonly stateMachine: WorkerStateMachine },
   ): void {
     waker.allow(
-      ['dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator', 'dynamodb:ListStreams'],
+      ['dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator'],
       [to.streamArn],
     );
+    // DynamoDB restricts the listing to no resource.
+    waker.allow(['dynamodb:ListStreams'], ['*']);
     waker.allow(['sqs:SendMessage'], [to.failures.queueArn]);
     waker.allow(['dynamodb:BatchGetItem', 'dynamodb:Query', 'dynamodb:DeleteItem'], [this.table.tableArn]);
-    this.rows(waker, ['dynamodb:GetItem', 'dynamodb:UpdateItem'], ['COUNTER#*']);
+    this.rows(waker, ['dynamodb:PutItem', 'dynamodb:UpdateItem'], ['COUNTER#*']);
     waker.allow(['states:SendTaskSuccess'], [to.stateMachine.stateMachine.stateMachineArn]);
     this.useKeys(waker);
   }

@@ -3,6 +3,7 @@ import { isAbsolute } from 'node:path';
 import { Duration } from 'aws-cdk-lib';
 import { CfnTable } from 'aws-cdk-lib/aws-dynamodb';
 import { CfnQueue, type IQueue, Queue } from 'aws-cdk-lib/aws-sqs';
+import { checkDomainTables, type DomainTables } from '../../lambdas/core/domain-table.ts';
 import { createRegistry } from '../../lambdas/core/manifest.ts';
 import type { Fault } from '../faults.ts';
 import type { WorkflowWorkerProps } from './workflow-worker-props.ts';
@@ -80,6 +81,12 @@ function checkModules(props: WorkflowWorkerProps, expect: Expect): void {
       error instanceof Error ? error.message : 'are not usable',
       'Correct the definitions',
     );
+  }
+  try {
+    checkDomainTables(domainTables(props));
+  } catch (error) {
+    const rule = error instanceof Error ? error.message : 'are not usable';
+    expect(false, 'aggregates', rule, 'Correct them');
   }
   for (const prop of ['messagesEntry', 'providersEntry', 'sourcesEntry'] as const) {
     const path = props[prop];
@@ -299,8 +306,7 @@ function checkImports(props: WorkflowWorkerProps, settings: ResolvedSettings, ex
       'Raise it where the queue is defined',
     );
   }
-  const own = queue instanceof Queue ? queue.deadLetterQueue?.queue : undefined;
-  const deadLetterQueue = props.deadLetterQueue ?? own;
+  const deadLetterQueue = deadLetterQueueOf(props);
   expect(
     queue === undefined || deadLetterQueue !== undefined,
     'deadLetterQueue',
@@ -340,4 +346,13 @@ function checkImports(props: WorkflowWorkerProps, settings: ResolvedSettings, ex
 export function deadLetterQueueOf(props: WorkflowWorkerProps): IQueue | undefined {
   const { queue } = props;
   return props.deadLetterQueue ?? (queue instanceof Queue ? queue.deadLetterQueue?.queue : undefined);
+}
+
+/** The domain's tables as Plan is told of them. */
+export function domainTables({ aggregates = {} }: WorkflowWorkerProps): DomainTables {
+  const tables = Object.entries(aggregates).map(
+    ([type, { table, key, versionAttribute }]) =>
+      [type, { table: table.tableName, key, versionAttribute }] as const,
+  );
+  return Object.fromEntries(tables);
 }

@@ -83,6 +83,12 @@ export interface WorkflowWorkerProps {
   readonly sourcesEntry?: string;
 
   /**
+   * Environment of the starter for the sources' use, e.g. where a webhook's secret is. At most 2 KB.
+   * @default none
+   */
+  readonly sourcesEnvironment?: Readonly<Record<string, string>>;
+
+  /**
    * The worker's name in inbox keys, logs, metrics and the command line. Changing it makes every message new again.
    * @default the construct's id
    */

@@ -24,6 +24,7 @@ import { WorkerStateMachine } from './worker-state-machine.ts';
 import { WorkerTable } from './worker-table.ts';
 import {
   deadLetterQueueOf,
+  domainTables,
   findFaults,
   type ResolvedSettings,
   resolveSettings,
@@ -33,6 +34,7 @@ import type { WorkflowWorkerProps } from './workflow-worker-props.ts';
 const DAY_SECONDS = 24 * 60 * 60;
 /** A task's time-out lies above its function's, so that Lambda's own answer comes first. */
 const TASK_MARGIN_SECONDS = 30;
+const OUTSIDE_VPC = { vpc: undefined, vpcSubnets: undefined, securityGroups: undefined };
 const DEFAULT_PROVIDER_TIMEOUT = Duration.seconds(60);
 /** Changes that cannot be dealt with are given up after this many tries, to a queue that an operator reads. */
 const STREAM_RETRIES = 10;
@@ -193,6 +195,7 @@ export class WorkflowWorker extends Construct {
       modules: { 'stepwell-sources': props.sourcesEntry ?? NO_SOURCES },
       files: { 'manifest.json': JSON.stringify(manifest) },
       environment: {
+        ...props.sourcesEnvironment,
         ...base,
         ...limit,
         STATE_MACHINE_ARN: stateMachineArn,
@@ -275,7 +278,7 @@ export class WorkflowWorker extends Construct {
       const timeout = own.timeout ?? DEFAULT_PROVIDER_TIMEOUT;
       const part = new WorkerFunction(this, `RunEffect${name}`, {
         folder: 'run-effect',
-        defaults: own.inVpc === false ? { ...this.#defaults, vpc: undefined } : this.#defaults,
+        defaults: own.inVpc === false ? { ...this.#defaults, ...OUTSIDE_VPC } : this.#defaults,
         description: `Carries out effects at ${name}, once each`,
         timeout,
         reservedConcurrency: own.reservedConcurrency,
@@ -337,10 +340,16 @@ export class WorkflowWorker extends Construct {
 
   #permissions(): void {
     const { payloadBuckets = [], encryptionKey } = this.#props;
-    const keys = [encryptionKey, ...payloadBuckets.map((bucket) => bucket.encryptionKey)];
+    const keys = new Set([
+      encryptionKey,
+      this.#props.table?.encryptionKey,
+      this.queue.encryptionMasterKey,
+      this.deadLetterQueue.encryptionMasterKey,
+      ...payloadBuckets.map((bucket) => bucket.encryptionKey),
+    ]);
     const permissions = new WorkerPermissions(
       this.table,
-      keys.filter((key) => key !== undefined),
+      [...keys].filter((key) => key !== undefined),
     );
     const quarantines = this.#settings.invalidMessages === 'quarantine';
     const seals = this.#props.messages.some(({ data }) => data === 'reference');
@@ -354,9 +363,14 @@ export class WorkflowWorker extends Construct {
     permissions.plan(this.plan, [this.payloadBucket, ...payloadBuckets]);
     permissions.commit(this.commit);
     if (seals) {
-      this.plan.allow(['s3:PutObject'], [this.payloadBucket.arnForObjects('*')]);
-      this.commit.allow(['s3:GetObject'], [this.payloadBucket.arnForObjects('*')]);
+      const providers = Object.values(this.providers);
+      permissions.putAside({ plan: this.plan, commit: this.commit, providers }, this.payloadBucket);
     }
+    permissions.domainTables(
+      this.plan,
+      this.commit,
+      Object.values(this.#props.aggregates ?? {}).map(({ table }) => table),
+    );
     permissions.reportFailure(this.reportFailure);
     for (const part of Object.values(this.providers)) permissions.runEffect(part, this.payloadBucket);
     for (const [name, { secret }] of Object.entries(this.#props.providerSettings ?? {})) {
