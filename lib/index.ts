@@ -3,7 +3,6 @@ export { IngressApi, type IngressApiProps, type IngressWebhook } from './constru
 export type { FunctionTelemetry } from './constructs/worker-function.ts';
 export { WorkflowWorker } from './constructs/workflow-worker.ts';
 export type {
-  AggregateTable,
   ProviderSettings,
   WorkflowWorkerProps,
 } from './constructs/workflow-worker-props.ts';
