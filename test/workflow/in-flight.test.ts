@@ -133,6 +133,19 @@ describe('an in-flight limit', () => {
     expect(await worker.inbox('probe:1')).toMatchObject({ failureCode: 'ORDERING_GAP' });
   });
 
+  it('knows messages with personal data by the digest of their key alone', async () => {
+    const worker = await startWorker({
+      messages: [probe(() => ({ set: { done: true } }), { data: 'reference' })],
+      maxInFlight: 2,
+      functions: { commit: { timeoutSeconds: 30, handler: () => new Promise<void>(() => {}) } },
+    });
+
+    await worker.send(probeEnvelope());
+    await worker.until(async () => (await inFlight(worker, 2)).length === 1);
+
+    expect((await inFlight(worker, 2))[0]).not.toContain('probe:1');
+  });
+
   it('does not count what is deferred', async () => {
     const worker = await startWorker({ messages: [applied], maxInFlight: 1 });
     const notBefore = '2026-01-01T01:00:00Z';

@@ -2,19 +2,22 @@ import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import {
   DescribeExecutionCommand,
   DescribeStateMachineCommand,
+  ListExecutionsCommand,
   RedriveExecutionCommand,
   StartExecutionCommand,
+  StopExecutionCommand,
 } from '@aws-sdk/client-sfn';
 import { describe, expect, it } from 'vitest';
 import { toItem } from '../../lambdas/aws/items.ts';
 import { RetryableFailure, TerminalFailure } from '../../lambdas/core/errors.ts';
+import { sealedKey } from '../../lambdas/core/seal.ts';
 import { inboxKey } from '../../lambdas/core/table.ts';
 import type { Fault } from '../../local/edge/faults.ts';
 import type { LocalRuntimeOptions } from '../../local/runtime.ts';
 import { allRows } from '../helpers/invariants.ts';
 import { probe, probeEnvelope } from '../helpers/probe.ts';
 import { abort, announced, cases, closedEvent, reconcile, SWEEP, untilIn } from '../helpers/reconciler.ts';
-import { startWorker } from '../helpers/worker.ts';
+import { startWorker, type TestWorker } from '../helpers/worker.ts';
 
 const KEY = 'probe:1';
 const applied = probe(() => ({ set: { done: true } }));
@@ -49,6 +52,13 @@ const INTERRUPTED: readonly Interrupted[] = [
   { state: 'ReportFailure', options: { messages: [refusing], functions: { 'report-failure': hanging } } },
 ];
 
+async function onlyExecution(worker: TestWorker): Promise<string | undefined> {
+  const { executions = [] } = await worker.clients.sfn.send(
+    new ListExecutionsCommand({ stateMachineArn: worker.names.stateMachineArn }),
+  );
+  return executions[0]?.executionArn;
+}
+
 describe('an aborted execution', () => {
   it.each(INTERRUPTED)(
     'leaves its work failed and quarantined when it stood in $state',
@@ -72,6 +82,19 @@ describe('an aborted execution', () => {
       expect(left).toEqual([]);
     },
   );
+
+  it('of a type with personal data is quarantined by the digest of its key', async () => {
+    const worker = await startWorker({ messages: [{ ...failing, data: 'reference' }] });
+    await worker.send(probeEnvelope());
+    const sealed = sealedKey(KEY);
+    await worker.until(async () => (await worker.inbox(sealed))?.status === 'FAILED_RETRYABLE');
+
+    await worker.clients.sfn.send(new StopExecutionCommand({ executionArn: await onlyExecution(worker) }));
+    await worker.until(async () => (await worker.inbox(sealed))?.status === 'FAILED_TERMINAL');
+
+    expect(await cases(worker)).toMatchObject([{ code: 'EXECUTION_ABORTED', idempotencyKey: sealed }]);
+    expect(JSON.stringify([await cases(worker), await announced(worker)])).not.toContain(KEY);
+  });
 
   it('completes by a redrive, and its case is closed', async () => {
     const worker = await startWorker({ messages: [failing] });
