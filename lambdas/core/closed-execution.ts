@@ -164,7 +164,7 @@ export function abandonNotice({ execution, failure, row }: AbandonFacts) {
 }
 
 /** Where the waiter row of an ordered message's execution would be; undefined for an unordered one. */
-export function waiterKeyOf(row: Row, executionName: string): { PK: string; SK: string } | undefined {
+function waiterKeyOf(row: Row, executionName: string): { PK: string; SK: string } | undefined {
   const aggregate = textOf(row, 'aggregate');
   const order = textOf(row, 'aggregateOrder');
   if (aggregate === undefined || order === undefined || order.endsWith('#-')) return undefined;
