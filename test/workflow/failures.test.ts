@@ -97,6 +97,8 @@ describe('infrastructure failures', () => {
     expect(await worker.inbox(KEY)).toMatchObject({
       status: 'FAILED_TERMINAL',
       failureCode: 'INFRASTRUCTURE',
+      // What went wrong, for whoever opens the case.
+      failureMessage: expect.stringMatching(/^Lambda\.ServiceException: \{.*errorMessage/),
       failureReason: 'ATTEMPTS_EXHAUSTED',
       attempts: 5,
     });
