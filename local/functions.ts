@@ -7,8 +7,10 @@ import { commitDeps } from '../lambdas/commit/deps.ts';
 import { createHandler as createCommit } from '../lambdas/commit/handler.ts';
 import type { Clock, NewId, Random } from '../lambdas/core/clock.ts';
 import type { DomainTables } from '../lambdas/core/domain-table.ts';
+import { ConfigurationError } from '../lambdas/core/errors.ts';
 import { createManifest, createRegistry } from '../lambdas/core/manifest.ts';
 import type { AnyMessageDefinition } from '../lambdas/core/message-type.ts';
+import type { ProviderDefinition } from '../lambdas/core/provider.ts';
 import type { Source } from '../lambdas/core/sources.ts';
 import type { Telemetry } from '../lambdas/core/telemetry.ts';
 import { planDeps } from '../lambdas/plan/deps.ts';
@@ -17,6 +19,8 @@ import { reconcilerDeps } from '../lambdas/reconciler/deps.ts';
 import { createHandler as createReconciler } from '../lambdas/reconciler/handler.ts';
 import { reportFailureDeps } from '../lambdas/report-failure/deps.ts';
 import { createHandler as createReportFailure } from '../lambdas/report-failure/handler.ts';
+import { runEffectDeps } from '../lambdas/run-effect/deps.ts';
+import { createHandler as createRunEffect } from '../lambdas/run-effect/handler.ts';
 import { starterDeps } from '../lambdas/starter/deps.ts';
 import { createHandler as createStarter } from '../lambdas/starter/handler.ts';
 import { wakerDeps } from '../lambdas/waker/deps.ts';
@@ -34,7 +38,11 @@ export const FUNCTION_NAMES = {
   reconciler: 'reconciler',
 } as const;
 
+/** Each provider has a RunEffect function of its own. */
+export const runEffectName = (provider: string): string => `run-effect-${provider}`;
+
 const FUNCTION_TIMEOUT_SECONDS = 30;
+const PROVIDER_TIMEOUT_SECONDS = 60;
 /** A sweep may read 30 pages and describe 600 executions. */
 const RECONCILER_TIMEOUT_SECONDS = 300;
 const OUTBOX_TTL_SECONDS = 7 * 24 * 60 * 60;
@@ -56,6 +64,11 @@ export interface WorkerFunctionsOptions {
   readonly eventSourceId: string;
   /** @default no limit */
   readonly maxInFlight?: number | undefined;
+  readonly providers: readonly ProviderDefinition[];
+  /** What the providers' functions find in their environment: endpoints and settings. */
+  readonly providerEnvironment: Readonly<Record<string, string>>;
+  /** What every provider is given as its secret. @default none: asking for one fails */
+  readonly providerSecret?: string | undefined;
   readonly clients: {
     readonly dynamodb: DynamoDBClient;
     readonly sfn: SFNClient;
@@ -86,11 +99,32 @@ export function workerFunctions(options: WorkerFunctionsOptions): Readonly<Recor
     EVENT_SOURCE_ID: options.eventSourceId,
     MAX_IN_FLIGHT: options.maxInFlight === undefined ? '' : String(options.maxInFlight),
     MANIFEST_DIGEST: manifest.digest,
+    PROVIDERS: options.providers.map(({ name }) => name).join(','),
     AGGREGATES: JSON.stringify(options.aggregates),
     FAILURE_CODES: options.messages.flatMap(({ failureCodes }) => failureCodes ?? []).join(','),
   };
   const { random, newId, sources, messages } = options;
   const timeoutSeconds = FUNCTION_TIMEOUT_SECONDS;
+  const secret = async () => {
+    if (options.providerSecret === undefined) {
+      throw new ConfigurationError('The local runtime was given no secret for providers');
+    }
+    return options.providerSecret;
+  };
+  const runEffect = (provider: string): LambdaFunction => ({
+    timeoutSeconds: PROVIDER_TIMEOUT_SECONDS,
+    handler: createRunEffect(
+      runEffectDeps(
+        {
+          ...env,
+          ...options.providerEnvironment,
+          PROVIDER: provider,
+          FUNCTION_TIMEOUT_SECONDS: String(PROVIDER_TIMEOUT_SECONDS),
+        },
+        { clock, random, newId, telemetry, providers: options.providers, secret, clients },
+      ),
+    ),
+  });
   return {
     [FUNCTION_NAMES.starter]: {
       timeoutSeconds,
@@ -118,5 +152,6 @@ export function workerFunctions(options: WorkerFunctionsOptions): Readonly<Recor
       timeoutSeconds: RECONCILER_TIMEOUT_SECONDS,
       handler: createReconciler(reconcilerDeps(env, { clock, newId, telemetry, clients })),
     },
+    ...Object.fromEntries(options.providers.map(({ name }) => [runEffectName(name), runEffect(name)])),
   };
 }

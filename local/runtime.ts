@@ -6,12 +6,14 @@ import { SQSClient } from '@aws-sdk/client-sqs';
 import type { Clock, NewId, Random } from '../lambdas/core/clock.ts';
 import type { DomainTables } from '../lambdas/core/domain-table.ts';
 import type { AnyMessageDefinition } from '../lambdas/core/message-type.ts';
+import type { ProviderDefinition } from '../lambdas/core/provider.ts';
 import type { Source } from '../lambdas/core/sources.ts';
 import { streamFilters } from '../lambdas/core/stream.ts';
 import { SILENT, type Telemetry } from '../lambdas/core/telemetry.ts';
 import {
   DEFAULT_NUMBERS,
   type DefinitionNumbers,
+  providerPlaceholder,
   renderDefinition,
   substitute,
 } from '../statemachines/definition.ts';
@@ -38,7 +40,7 @@ import {
   type StreamReader,
 } from './event-sources/index.ts';
 import { statusChangeEvent } from './event-sources/status-change-event.ts';
-import { FUNCTION_NAMES, type WorkerFunctionsOptions, workerFunctions } from './functions.ts';
+import { FUNCTION_NAMES, runEffectName, type WorkerFunctionsOptions, workerFunctions } from './functions.ts';
 import { localNames, type WorkerNames } from './names.ts';
 import { createInputQueues, createResources } from './resources.ts';
 import { createS3Dispatch, createS3Store } from './s3/index.ts';
@@ -54,6 +56,12 @@ export interface LocalRuntimeOptions {
   readonly messages: readonly AnyMessageDefinition[];
   /** @default none */
   readonly sources?: readonly Source[];
+  /** Effect providers; each runs in a function of its own. @default none */
+  readonly providers?: readonly ProviderDefinition[];
+  /** What the providers' functions find in their environment: endpoints and settings. @default nothing */
+  readonly providerEnvironment?: Readonly<Record<string, string>>;
+  /** What every provider is given as its secret. @default none: asking for one fails */
+  readonly providerSecret?: string;
   /** Aggregates that live in tables of their own, by type. @default all live in the worker's table */
   readonly aggregates?: DomainTables;
   /** @default 'stepwell' */
@@ -151,7 +159,7 @@ export interface LocalRuntime {
 
 /** Starts the worker. */
 export async function startRuntime(options: LocalRuntimeOptions): Promise<LocalRuntime> {
-  const { clock, random, newId, fifo = false, telemetry = SILENT } = options;
+  const { clock, random, newId, fifo = false, telemetry = SILENT, providers = [] } = options;
   const onError = options.onError ?? (() => {});
   const names = localNames(options.workerName ?? 'stepwell', fifo);
   const numbers = { ...DEFAULT_NUMBERS, ...options.numbers };
@@ -217,6 +225,9 @@ export async function startRuntime(options: LocalRuntimeOptions): Promise<LocalR
       names,
       messages,
       sources: options.sources ?? [],
+      providers,
+      providerEnvironment: options.providerEnvironment ?? {},
+      providerSecret: options.providerSecret,
       aggregates: options.aggregates ?? {},
       invalidMessages: options.invalidMessages ?? 'dlq',
       invalidReceives: options.invalidReceives ?? 3,
@@ -279,10 +290,13 @@ export async function startRuntime(options: LocalRuntimeOptions): Promise<LocalR
   if (kept !== undefined) stepFunctions.restore(kept.stepFunctions);
   stepFunctions.addStateMachine({
     name: names.workerName,
-    definition: substitute(renderDefinition({ numbers }), {
+    definition: substitute(renderDefinition({ numbers, providers: providers.map(({ name }) => name) }), {
       PlanFunctionArn: functionArn(FUNCTION_NAMES.plan),
       CommitFunctionArn: functionArn(FUNCTION_NAMES.commit),
       ReportFailureFunctionArn: functionArn(FUNCTION_NAMES.reportFailure),
+      ...Object.fromEntries(
+        providers.map(({ name }) => [providerPlaceholder(name), functionArn(runEffectName(name))]),
+      ),
       TableName: names.tableName,
       WorkerName: names.workerName,
       QuarantineQueueUrl: names.quarantineQueueUrl,

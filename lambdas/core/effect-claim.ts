@@ -66,7 +66,7 @@ export function judgeClaim(input: ClaimInput): ClaimDecision {
     case 'PENDING':
       return (row.leaseUntil ?? 0) > now ? { action: 'inProgress' } : maybeCalled(input);
     case 'FAILED':
-      if (row.failedIn === attempt) return { action: 'failed' };
+      if (standsFor(row.failedIn, attempt)) return { action: 'failed' };
       return row.unsettled ? maybeCalled(input) : nextGeneration(row);
   }
 }
@@ -102,3 +102,7 @@ function remembersKey(
   const since = Date.parse(row.generationAt ?? '');
   return since + (window - CLOCK_MARGIN_SECONDS) * 1000 > now;
 }
+
+/** A failure stands for one attempt; a person's verdict, for every attempt of the budget. */
+const standsFor = (failedIn: string | undefined, attempt: string): boolean =>
+  failedIn !== undefined && (failedIn === attempt || attempt.startsWith(`${failedIn}#`));

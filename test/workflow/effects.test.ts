@@ -1,0 +1,356 @@
+import { RedriveExecutionCommand } from '@aws-sdk/client-sfn';
+import * as v from 'valibot';
+import { describe, expect, it } from 'vitest';
+import { listCache, purgeCache, resolveEffect } from '../../lambdas/aws/effect-resolution.ts';
+import { listAttention } from '../../lambdas/aws/quarantine.ts';
+import { defineMessage, type EffectRequest, type Plan } from '../../lambdas/core/message-type.ts';
+import { createLedger, ledgerProvider } from '../helpers/providers.ts';
+import { startWorker } from '../helpers/worker.ts';
+
+const KEY = 'order:1:pay';
+
+function orderType(plan: (effects: Readonly<Record<string, unknown>>) => Plan) {
+  return defineMessage({
+    type: 'OrderPaid',
+    schemas: { 1: v.object({ amount: v.number() }) },
+    ordering: 'none',
+    plan: ({ effects }) => plan(effects),
+  });
+}
+
+function order(overrides: Record<string, unknown> = {}) {
+  return {
+    messageId: 'm-1',
+    schemaVersion: 1,
+    messageType: 'OrderPaid',
+    producer: 'shop',
+    occurredAt: '2026-01-01T00:00:00Z',
+    idempotencyKey: KEY,
+    aggregateType: 'order',
+    aggregateId: '1',
+    payload: { amount: 10 },
+    ...overrides,
+  };
+}
+
+const charge = (name: string, amount = 10): EffectRequest => ({
+  name,
+  provider: 'Bank',
+  operation: 'charge',
+  request: { amount },
+});
+
+const charging = (...names: string[]) =>
+  orderType((effects) => ({
+    effects: names.map((name) => charge(name)),
+    set: { paid: names.every((name) => effects[name] !== undefined) },
+  }));
+
+describe('effects', () => {
+  it('happen before the commit, once, and reach the plan', async () => {
+    const ledger = createLedger();
+    const worker = await startWorker({
+      messages: [charging('capture', 'receipt')],
+      providers: [ledgerProvider('Bank', 'idempotent', ledger)],
+    });
+
+    await worker.send(order());
+    await worker.untilIdle();
+
+    expect(await worker.execution(KEY)).toMatchObject({ status: 'SUCCEEDED' });
+    expect(ledger.done).toEqual([`${KEY}#capture`, `${KEY}#receipt`]);
+    expect(await worker.aggregate('order', '1')).toMatchObject({ paid: true });
+  });
+
+  it('are tried again under the same key when an answer of an idempotent provider was lost', async () => {
+    const ledger = createLedger(['lostAfter']);
+    const worker = await startWorker({
+      messages: [charging('capture')],
+      providers: [ledgerProvider('Bank', 'idempotent', ledger)],
+    });
+
+    await worker.send(order());
+    await worker.untilIdle();
+
+    expect(await worker.inbox(KEY)).toMatchObject({ status: 'COMPLETED' });
+    expect(ledger.calls).toEqual([`${KEY}#capture`, `${KEY}#capture`]);
+    expect(ledger.done).toEqual([`${KEY}#capture`]);
+  });
+
+  it('are asked about, not repeated, when the provider has a lookup', async () => {
+    const ledger = createLedger(['lostAfter']);
+    const worker = await startWorker({
+      messages: [charging('capture')],
+      providers: [ledgerProvider('Bank', 'lookup', ledger)],
+    });
+
+    await worker.send(order());
+    await worker.untilIdle();
+
+    expect(await worker.inbox(KEY)).toMatchObject({ status: 'COMPLETED' });
+    expect(ledger.calls).toHaveLength(1);
+  });
+
+  it('end the message under the provider’s code when it refuses', async () => {
+    const ledger = createLedger(['refused']);
+    const worker = await startWorker({
+      messages: [charging('capture')],
+      providers: [ledgerProvider('Bank', 'idempotent', ledger)],
+    });
+
+    await worker.send(order());
+    await worker.untilIdle();
+
+    expect(await worker.execution(KEY)).toMatchObject({ status: 'FAILED', error: 'REFUSED' });
+    expect(ledger.done).toEqual([]);
+  });
+
+  it('are replaced by their fallback, marked degraded, when attempts run out', async () => {
+    const ledger = createLedger();
+    ledger.always = 'throttled';
+    const type = orderType((effects) => ({
+      effects: [{ ...charge('capture'), fallback: { amount: 0 } }],
+      set: { answer: JSON.stringify(effects.capture) ?? '' },
+    }));
+    const worker = await startWorker({
+      messages: [type],
+      providers: [ledgerProvider('Bank', 'idempotent', ledger)],
+    });
+
+    await worker.send(order());
+    await worker.untilIdle();
+
+    expect(await worker.aggregate('order', '1')).toMatchObject({
+      answer: JSON.stringify({ response: { amount: 0 }, degraded: true }),
+    });
+    expect(ledger.calls).toHaveLength(5);
+  });
+
+  it('are called once when a fix reorders them between the failure and the redrive', async () => {
+    const ledger = createLedger();
+    const broken = orderType((effects) => {
+      if (effects.first !== undefined) throw new TypeError('a bug');
+      return { effects: [charge('first'), charge('second')] };
+    });
+    const worker = await startWorker({
+      messages: [broken],
+      providers: [ledgerProvider('Bank', 'neither', ledger)],
+    });
+    await worker.send(order());
+    await worker.untilIdle();
+    const { arn, status } = await worker.execution(KEY);
+    expect(status).toBe('FAILED');
+
+    worker.deploy([charging('third', 'second', 'first')]);
+    await worker.clients.sfn.send(new RedriveExecutionCommand({ executionArn: arn }));
+    await worker.untilIdle();
+
+    expect((await worker.execution(KEY)).status).toBe('SUCCEEDED');
+    expect([...ledger.calls].sort()).toEqual([`${KEY}#first`, `${KEY}#second`, `${KEY}#third`]);
+  });
+
+  it('end in EFFECT_HASH_MISMATCH when a fix changes a request that was carried out; keep is the way out', async () => {
+    const ledger = createLedger();
+    const broken = orderType((effects) => {
+      if (effects.capture !== undefined) throw new TypeError('a bug');
+      return { effects: [charge('capture', 10)] };
+    });
+    const worker = await startWorker({
+      messages: [broken],
+      providers: [ledgerProvider('Bank', 'neither', ledger)],
+    });
+    await worker.send(order());
+    await worker.untilIdle();
+    const { arn } = await worker.execution(KEY);
+
+    worker.deploy([orderType(() => ({ effects: [charge('capture', 20)] }))]);
+    await worker.clients.sfn.send(new RedriveExecutionCommand({ executionArn: arn }));
+    await worker.untilIdle();
+    expect(await worker.execution(KEY)).toMatchObject({ status: 'FAILED', error: 'EFFECT_HASH_MISMATCH' });
+
+    worker.deploy([
+      orderType(() => ({
+        effects: [{ ...charge('capture', 20), onRequestChange: 'keep' }],
+        set: { paid: true },
+      })),
+    ]);
+    await worker.clients.sfn.send(new RedriveExecutionCommand({ executionArn: arn }));
+    await worker.untilIdle();
+
+    expect((await worker.execution(KEY)).status).toBe('SUCCEEDED');
+    expect(ledger.calls).toEqual([`${KEY}#capture`]);
+  });
+});
+
+describe('an effect in doubt', () => {
+  async function inDoubt() {
+    const ledger = createLedger(['lostAfter']);
+    const worker = await startWorker({
+      messages: [charging('capture')],
+      providers: [ledgerProvider('Bank', 'neither', ledger)],
+    });
+    await worker.send(order());
+    const row = () => worker.row({ PK: `EFFECT#${KEY}#capture`, SK: 'LOG' });
+    await worker.until(async () => (await row())?.status === 'IN_DOUBT');
+    const deps = () => ({
+      dynamodb: worker.clients.dynamodb,
+      sfn: worker.clients.sfn,
+      tableName: worker.names.tableName,
+      at: new Date(worker.clock.now()).toISOString(),
+    });
+    return { worker, ledger, row, deps };
+  }
+
+  it('waits for a person and is listed, and a day without an answer calls nobody', async () => {
+    const { worker, ledger } = await inDoubt();
+    const day = new Date(worker.clock.now()).toISOString().slice(0, 10);
+    const start = worker.clock.now();
+
+    await worker.until(() => worker.clock.now() > start + 26 * 3_600_000);
+
+    expect(ledger.calls).toHaveLength(1);
+    expect((await worker.execution(KEY)).status).toBe('RUNNING');
+    const listed = await listAttention(worker.clients.dynamodb, worker.names.tableName, 'IN_DOUBT', day);
+    expect(listed).toHaveLength(1);
+  });
+
+  it('goes on with the reference that the person found', async () => {
+    const { worker, ledger, deps } = await inDoubt();
+
+    const done = await resolveEffect(
+      `${KEY}#capture`,
+      { verdict: 'completed', reference: 'bank-77' },
+      deps(),
+    );
+    await worker.untilIdle();
+
+    expect(done).toEqual({ resolved: true, woken: 1 });
+    expect((await worker.execution(KEY)).status).toBe('SUCCEEDED');
+    expect(ledger.calls).toHaveLength(1);
+  });
+
+  it('is carried out again, under another key, when it has not happened', async () => {
+    const { worker, ledger, deps } = await inDoubt();
+
+    await resolveEffect(`${KEY}#capture`, { verdict: 'notDone' }, deps());
+    await worker.untilIdle();
+
+    expect((await worker.execution(KEY)).status).toBe('SUCCEEDED');
+    expect(ledger.calls).toEqual([`${KEY}#capture`, `${KEY}#capture~2`]);
+  });
+
+  it('fails the message under the person’s code', async () => {
+    const { worker, ledger, deps } = await inDoubt();
+
+    await resolveEffect(`${KEY}#capture`, { verdict: 'failed', code: 'CARD_STOLEN' }, deps());
+    await worker.untilIdle();
+
+    expect(await worker.execution(KEY)).toMatchObject({ status: 'FAILED', error: 'CARD_STOLEN' });
+    expect(ledger.calls).toHaveLength(1);
+  });
+
+  it('is resolved once', async () => {
+    const { deps } = await inDoubt();
+
+    await resolveEffect(`${KEY}#capture`, { verdict: 'completed', reference: 'bank-77' }, deps());
+    const again = await resolveEffect(`${KEY}#capture`, { verdict: 'notDone' }, deps());
+
+    expect(again).toEqual({ resolved: false, woken: 0 });
+  });
+});
+
+describe('cached effects', () => {
+  const question = (version = 1) =>
+    orderType((effects) => ({
+      effects: [
+        {
+          name: 'answer',
+          provider: 'Model',
+          operation: 'charge',
+          request: { amount: 1 },
+          cache: { key: 'question-1', ttlSeconds: 3600, version },
+        },
+      ],
+      set: { answered: effects.answer !== undefined },
+    }));
+  const ask = (number: number) =>
+    order({ idempotencyKey: `q:${number}`, aggregateId: `${number}`, messageId: `q${number}` });
+
+  it('make one call of a hundred equal questions at once', async () => {
+    const ledger = createLedger();
+    const worker = await startWorker({
+      messages: [question()],
+      providers: [ledgerProvider('Model', 'harmless', ledger)],
+    });
+    const numbers = Array.from({ length: 100 }, (_, index) => index);
+
+    await Promise.all(numbers.map((number) => worker.send(ask(number))));
+    await worker.untilIdle();
+
+    expect(await worker.executions('SUCCEEDED')).toBe(100);
+    expect(ledger.calls).toHaveLength(1);
+    for (const number of [0, 50, 99]) {
+      expect(await worker.aggregate('order', `${number}`)).toMatchObject({ answered: true });
+    }
+  });
+
+  it('are asked anew after a purge and under a newer version', async () => {
+    const ledger = createLedger();
+    const worker = await startWorker({
+      messages: [question()],
+      providers: [ledgerProvider('Model', 'harmless', ledger)],
+    });
+    const { dynamodb } = worker.clients;
+    await worker.send(ask(1));
+    await worker.untilIdle();
+    expect(await listCache(dynamodb, worker.names.tableName, 10)).toMatchObject([{ key: 'question-1' }]);
+
+    const at = new Date(worker.clock.now()).toISOString();
+    expect(await purgeCache(dynamodb, worker.names.tableName, 'question-1', at)).toBe(true);
+    await worker.send(ask(2));
+    await worker.untilIdle();
+    worker.deploy([question(2)]);
+    await worker.send(ask(3));
+    await worker.untilIdle();
+
+    expect(ledger.calls).toHaveLength(3);
+  });
+
+  it('lose nothing while the model is throttled for ten minutes, and space their calls', async () => {
+    const ledger = createLedger();
+    ledger.always = 'throttled';
+    const worker = await startWorker({
+      messages: [
+        defineMessage({
+          type: 'OrderPaid',
+          schemas: { 1: v.object({ amount: v.number() }) },
+          ordering: 'none',
+          attempts: { max: 100, baseSeconds: 2, capSeconds: 60 },
+          plan: ({ envelope }) => ({
+            effects: [
+              {
+                name: 'answer',
+                provider: 'Model',
+                operation: 'charge',
+                request: { amount: 1 },
+                cache: { key: envelope.idempotencyKey, ttlSeconds: 3600 },
+              },
+            ],
+            set: { answered: true },
+          }),
+        }),
+      ],
+      providers: [ledgerProvider('Model', 'harmless', ledger, () => worker.clock.now())],
+    });
+    const start = worker.clock.now();
+    for (let number = 0; number < 10; number += 1) await worker.send(ask(number));
+    await worker.until(() => worker.clock.now() >= start + 600_000);
+
+    ledger.always = undefined;
+    await worker.untilIdle();
+
+    expect(await worker.executions('SUCCEEDED')).toBe(10);
+    expect(await worker.depth(worker.names.dlqUrl)).toBe(0);
+    expect(new Set(ledger.times).size).toBeGreaterThan(50);
+  });
+});
