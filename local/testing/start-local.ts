@@ -12,7 +12,15 @@ import { createVirtualClock } from '../virtual-clock.ts';
 export interface StartLocalOptions
   extends Pick<
     LocalRuntimeOptions,
-    'sources' | 'fifo' | 'invalidMessages' | 'invalidReceives' | 'aggregates' | 'workerName'
+    | 'sources'
+    | 'providers'
+    | 'providerEnvironment'
+    | 'providerSecret'
+    | 'fifo'
+    | 'invalidMessages'
+    | 'invalidReceives'
+    | 'aggregates'
+    | 'workerName'
   > {
   readonly messages: readonly AnyMessageDefinition[];
   /** Epoch milliseconds at which virtual time starts. @default 2026-01-01T00:00:00Z */

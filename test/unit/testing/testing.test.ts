@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { defineMessage, RetryableFailure, TerminalFailure } from '../../../lambdas/index.ts';
+import { defineMessage, defineProvider, RetryableFailure, TerminalFailure } from '../../../lambdas/index.ts';
 import { caseDeadline } from '../../../lambdas/messages/case-deadline.ts';
 import { startLocal, testPlan } from '../../../local/testing/index.ts';
 import { deadlineEnvelope } from '../../helpers/envelopes.ts';
@@ -100,6 +100,36 @@ describe('startLocal', () => {
       error: 'NOT_YET',
     });
     expect(await worker.rejected()).toEqual({ deadLetters: 0, quarantined: 1 });
+  });
+
+  it('carries out effects at the team’s providers', async () => {
+    const bank = defineProvider<{ capture: { amount: number } }>({
+      name: 'Bank',
+      operations: {
+        capture: {
+          schema: v.object({ amount: v.number() }),
+          idempotent: true,
+          execute: async ({ request }) => ({ reference: `captured ${request.amount}` }),
+          classify: () => ({ done: 'unknown', code: 'BANK_DOWN' }),
+        },
+      },
+    });
+    const paid = defineMessage({
+      type: 'Paid',
+      schemas: { 1: v.object({ amount: v.number() }) },
+      ordering: 'none',
+      plan: ({ payload, effects }) =>
+        effects.capture === undefined
+          ? { effects: [{ name: 'capture', provider: 'Bank', operation: 'capture', request: payload }] }
+          : { set: { receipt: effects.capture.reference } },
+    });
+    const worker = await startLocal({ messages: [paid], providers: [bank] });
+    onTestFinished(() => worker.stop());
+
+    await worker.send(deadlineEnvelope({ messageType: 'Paid', schemaVersion: 1, payload: { amount: 7 } }));
+    await worker.untilIdle();
+
+    expect(await worker.aggregate('case', 'CASE-123')).toMatchObject({ receipt: 'captured 7' });
   });
 
   it('tells of messages that could not be read', async () => {
