@@ -206,19 +206,7 @@ types without data: 'reference' (they go 90 days after the end), queues, backups
       return redrive(options, await open(options, io), io);
     }),
   );
-  onTarget(
-    program
-      .command('effects')
-      .description('External effects that need a person.')
-      .command('ls')
-      .description('Effects in doubt: called, and nobody knows whether they happened.')
-      .option('--since <duration>', 'in doubt since within this time', '7d'),
-  ).action((options) =>
-    run(async () => {
-      const { listInDoubt } = await import('./commands/effects.ts');
-      return listInDoubt(options, await open(options, io), io);
-    }),
-  );
+  addEffectCommands(program, io, run);
   const quarantine = program.command('quarantine').description('The cases that wait for a person.');
   onTarget(
     quarantine
@@ -249,6 +237,62 @@ types without data: 'reference' (they go 90 days after the end), queues, backups
     run(async () => {
       const { close } = await import('./commands/quarantine.ts');
       return close(id, options, await open(options, io), io);
+    }),
+  );
+}
+
+function addEffectCommands(program: Command, io: Io, run: Runner): void {
+  const effects = program.command('effects').description('External effects that need a person.');
+  onTarget(
+    effects
+      .command('ls')
+      .description('Effects in doubt: called, and nobody knows whether they happened.')
+      .option('--since <duration>', 'in doubt since within this time', '7d'),
+  ).action((options) =>
+    run(async () => {
+      const { listInDoubt } = await import('./commands/effects.ts');
+      return listInDoubt(options, await open(options, io), io);
+    }),
+  );
+  onTarget(
+    effects
+      .command('resolve <effect>')
+      .description('Say what became of an effect in doubt; the executions that wait for it go on.')
+      .option('--completed', 'it has happened')
+      .option('--reference <reference>', "with --completed: the provider's own name of it")
+      .option('--response <json>', "with --completed: the provider's answer, for handlers that read it")
+      .option('--not-done', 'it has not happened: it is carried out again under a new provider key')
+      .option('--failed <code>', 'it has not happened and is not to: the message fails with this code')
+      .addHelpText(
+        'after',
+        `
+Ask the provider first: --not-done for what has happened makes it happen twice.
+  stepwell effects resolve 'notice:N-1#deliver' --completed --reference post-77`,
+      ),
+  ).action((effect, options) =>
+    run(async () => {
+      const { resolve } = await import('./commands/resolve-effect.ts');
+      return resolve(effect, options, await open(options, io), io);
+    }),
+  );
+  const cache = program.command('cache').description('Answers of providers that messages share.');
+  onTarget(
+    cache
+      .command('ls')
+      .description('The shared answers, without the answers. Reads the whole table.')
+      .option('--max <n>', 'never more than this', count, 100),
+  ).action((options) =>
+    run(async () => {
+      const { listShared } = await import('./commands/cache.ts');
+      return listShared(options, await open(options, io), io);
+    }),
+  );
+  onTarget(
+    cache.command('purge <key>').description('Make one void: the next message that asks calls the provider.'),
+  ).action((key, options) =>
+    run(async () => {
+      const { purge } = await import('./commands/cache.ts');
+      return purge(key, options.json, await open(options, io), io);
     }),
   );
 }
