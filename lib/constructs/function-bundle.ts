@@ -36,23 +36,26 @@ const REQUIRE = "import{createRequire}from'node:module';const require=createRequ
  * Bundles a function with esbuild in this process: no Docker, no shell, no package manager, and no rule where the
  * team's modules lie. The asset is named after its content, so that an unchanged function is not deployed again.
  */
-export function bundleFunction(props: FunctionBundleProps): Code {
-  return Code.fromAsset(join(LAMBDAS, props.folder), {
+export function bundleFunction({ folder, modules = {}, files = {} }: FunctionBundleProps): Code {
+  return Code.fromAsset(join(LAMBDAS, folder), {
     assetHashType: AssetHashType.OUTPUT,
-    bundling: { image: DockerImage.fromRegistry('none'), local: new LocalBundling(props) },
+    bundling: {
+      image: DockerImage.fromRegistry('none'),
+      local: new LocalBundling({ folder, modules, files }),
+    },
   });
 }
 
 /** CDK tells bundlings of one folder apart by their public fields. */
 class LocalBundling implements ILocalBundling {
-  readonly props: FunctionBundleProps;
+  readonly props: Required<FunctionBundleProps>;
 
-  constructor(props: FunctionBundleProps) {
+  constructor(props: Required<FunctionBundleProps>) {
     this.props = props;
   }
 
   tryBundle(outputDir: string): boolean {
-    const { folder, modules = {}, files = {} } = this.props;
+    const { folder, modules, files } = this.props;
     buildSync({
       entryPoints: [join(LAMBDAS, folder, `index.${SCRIPT_SUFFIX}`)],
       outfile: join(outputDir, 'index.mjs'),

@@ -3,7 +3,7 @@ import type { ITable, Table } from 'aws-cdk-lib/aws-dynamodb';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { Bucket, IBucket } from 'aws-cdk-lib/aws-s3';
-import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
+import type { ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { INDEXES } from '../../lambdas/core/table.ts';
 import type { WorkerFunction } from './worker-function.ts';
@@ -116,7 +116,7 @@ export class WorkerPermissions {
     this.useKeys(run);
   }
 
-  secret(run: WorkerFunction, secret: ISecret): void {
+  secret(run: WorkerFunction, secret: ISecret | Secret): void {
     run.allow(['secretsmanager:GetSecretValue'], [secret.secretArn]);
     if (secret.encryptionKey !== undefined) run.allow(['kms:Decrypt'], [secret.encryptionKey.keyArn]);
   }

@@ -5,7 +5,7 @@ import type { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Bucket, IBucket } from 'aws-cdk-lib/aws-s3';
-import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
+import type { ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { AnyMessageDefinition } from '../../lambdas/core/message-type.ts';
 import type { ProviderDefinition } from '../../lambdas/core/provider.ts';
@@ -32,7 +32,7 @@ export interface ProviderSettings {
    * The provider's secret, which its function alone may read.
    * @default none
    */
-  readonly secret?: ISecret;
+  readonly secret?: ISecret | Secret;
   /**
    * Settings and endpoints of the provider.
    * @default none
@@ -48,6 +48,18 @@ export interface ProviderSettings {
    * @default true when the worker has a `vpc`
    */
   readonly inVpc?: boolean;
+}
+
+/** A table of the domain that was there before the worker. */
+export interface AggregateTable {
+  readonly table: ITable | Table;
+  /**
+   * Name of the string partition key that holds the aggregate id, or a template for each key attribute:
+   * `{ pk: 'CASE#{aggregateId}', sk: 'CASE' }`.
+   */
+  readonly key: string | Readonly<Record<string, string>>;
+  /** A number that every writer of the table counts up on condition that it is as read. */
+  readonly versionAttribute: string;
 }
 
 /** Properties of `WorkflowWorker`. */
@@ -87,6 +99,13 @@ export interface WorkflowWorkerProps {
    * @default none
    */
   readonly sourcesEnvironment?: Readonly<Record<string, string>>;
+
+  /**
+   * Aggregates that live in tables of their own, by aggregate type; same account and Region. All other writers of
+   * such a table keep the rule in docs/existing-tables.md.
+   * @default all aggregates live in the worker's table
+   */
+  readonly aggregates?: Readonly<Record<string, AggregateTable>>;
 
   /**
    * The worker's name in inbox keys, logs, metrics and the command line. Changing it makes every message new again.

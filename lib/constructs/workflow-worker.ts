@@ -5,7 +5,6 @@ import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { EventSourceMapping, FilterCriteria, StartingPosition } from 'aws-cdk-lib/aws-lambda';
-import { SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import { type IQueue, Queue } from 'aws-cdk-lib/aws-sqs';
@@ -124,6 +123,7 @@ export class WorkflowWorker extends Construct {
       environment: {
         ...base,
         MANIFEST_DIGEST: manifest.digest,
+        ...this.#aggregates(),
         PAYLOAD_BUCKET: this.payloadBucket.bucketName,
         PAYLOAD_BUCKETS: [this.payloadBucket, ...(props.payloadBuckets ?? [])]
           .map(({ bucketName }) => bucketName)
@@ -312,7 +312,8 @@ export class WorkflowWorker extends Construct {
       bisectBatchOnError: true,
       retryAttempts: STREAM_RETRIES,
       reportBatchItemFailures: true,
-      onFailure: new SqsDlq(this.streamFailureQueue),
+      // The waker's role is given what this needs together with the rest.
+      onFailure: { bind: () => ({ destination: this.streamFailureQueue.queueArn }) },
       filters: streamFilters({ inFlightLimit: this.#props.maxInFlight !== undefined }).map((pattern) =>
         FilterCriteria.filter({ ...pattern }),
       ),
@@ -336,6 +337,12 @@ export class WorkflowWorker extends Construct {
       schedule: Schedule.rate(Duration.minutes(SWEEP_MINUTES)),
       targets: [target()],
     });
+  }
+
+  /** Names and keys of the domain's tables, as Plan reads them. */
+  #aggregates(): Readonly<Record<string, string>> {
+    if (this.#props.aggregates === undefined) return {};
+    return { AGGREGATES: Stack.of(this).toJsonString(domainTables(this.#props)) };
   }
 
   #permissions(): void {

@@ -1,211 +1,226 @@
-import { fileURLToPath } from 'node:url';
-import { App, Duration, Stack } from 'aws-cdk-lib';
+import { Duration, Stack } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
+import { Key } from 'aws-cdk-lib/aws-kms';
+import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { describe, expect, it } from 'vitest';
-import { messages } from '../../lambdas/messages/index.ts';
+import { INDEXES } from '../../lambdas/core/table.ts';
 import { WorkflowWorker } from '../../lib/constructs/workflow-worker.ts';
-import type { WorkflowWorkerProps } from '../../lib/constructs/workflow-worker-props.ts';
+import { quickApp, synthesise, workerProps } from '../helpers/worker-template.ts';
 
-const MESSAGES_ENTRY = fileURLToPath(new URL('../../lambdas/messages/index.ts', import.meta.url));
-
-interface Statement {
-  readonly Action: string | readonly string[];
-  readonly Resource: unknown;
-  readonly Condition?: unknown;
-}
-
-function synthesise(props: Partial<WorkflowWorkerProps> = {}): {
-  template: Template;
-  worker: WorkflowWorker;
-} {
-  // Assets are left out: their content is another test's matter.
-  const app = new App({ context: { 'aws:cdk:bundling-stacks': [] } });
-  const stack = new Stack(app, 'Test');
-  const worker = new WorkflowWorker(stack, 'Worker', { messages, messagesEntry: MESSAGES_ENTRY, ...props });
-  return { template: Template.fromStack(stack), worker };
-}
-
-/** Statements of the policies attached to a role, found by a part of the role's logical id. */
-function statementsOf(template: Template, role: string): readonly Statement[] {
-  return Object.values(template.findResources('AWS::IAM::Policy'))
-    .filter(({ Properties }) => JSON.stringify(Properties.Roles).includes(role))
-    .flatMap(({ Properties }) => Properties.PolicyDocument.Statement);
-}
-
-const actionsOf = (statements: readonly Statement[]): readonly string[] =>
-  statements.flatMap(({ Action }) => Action);
+const standard = synthesise().template;
 
 describe('WorkflowWorker', () => {
-  const { template } = synthesise();
+  it('derives the visibility time-out as six times the function’s and the window', () => {
+    const { template } = synthesise({
+      functionTimeout: Duration.seconds(45),
+      maxBatchingWindow: Duration.seconds(7),
+    });
 
-  it('lets the starter report single failures and limits it', () => {
-    template.hasResourceProperties('AWS::Lambda::EventSourceMapping', {
+    template.hasResourceProperties('AWS::SQS::Queue', {
+      VisibilityTimeout: 6 * 45 + 7,
+      RedrivePolicy: { maxReceiveCount: 100 },
+    });
+  });
+
+  it('takes partial batch responses and bounds the starters at work', () => {
+    standard.hasResourceProperties('AWS::Lambda::EventSourceMapping', {
       FunctionResponseTypes: ['ReportBatchItemFailures'],
       BatchSize: 10,
       ScalingConfig: { MaximumConcurrency: 10 },
     });
   });
 
-  it('hides received messages for six times the starter’s time-out and gives them up after 100 receives', () => {
-    template.hasResourceProperties('AWS::SQS::Queue', {
-      VisibilityTimeout: 180,
-      RedrivePolicy: Match.objectLike({ maxReceiveCount: 100 }),
-    });
+  it('keeps messages longer in the dead-letter queue than in the queue', () => {
+    const template = standard;
+
+    const periods = Object.values(template.findResources('AWS::SQS::Queue')).map(
+      ({ Properties }) =>
+        [Properties.RedrivePolicy !== undefined, Properties.MessageRetentionPeriod] as const,
+    );
+    const source = periods.filter(([hasDlq]) => hasDlq).map(([, seconds]) => seconds);
+    const ends = periods.filter(([hasDlq]) => !hasDlq).map(([, seconds]) => seconds);
+    expect(source).toHaveLength(1);
+    expect(Math.min(...ends)).toBeGreaterThan(Math.max(...source));
   });
 
-  it('encrypts every queue and admits TLS only', () => {
+  it('encrypts every queue and refuses requests without TLS', () => {
+    const template = standard;
+
     const queues = template.findResources('AWS::SQS::Queue');
     const policies = Object.values(template.findResources('AWS::SQS::QueuePolicy'));
     for (const [id, { Properties }] of Object.entries(queues)) {
       expect(Properties.SqsManagedSseEnabled, id).toBe(true);
-      const policy = policies.find((one) => JSON.stringify(one.Properties.Queues).includes(id));
+      const policy = policies.find((entry) =>
+        entry.Properties.Queues.some((queue: { Ref: string }) => queue.Ref === id),
+      );
       expect(policy?.Properties.PolicyDocument.Statement, id).toContainEqual(
-        expect.objectContaining({ Effect: 'Deny', Condition: { Bool: { 'aws:SecureTransport': 'false' } } }),
+        expect.objectContaining({
+          Effect: 'Deny',
+          Action: 'sqs:*',
+          Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+        }),
       );
     }
   });
 
-  it('keeps every version of the table for a time and protects it', () => {
-    template.hasResourceProperties('AWS::DynamoDB::Table', {
-      PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
-      DeletionProtectionEnabled: true,
-      StreamSpecification: { StreamViewType: 'NEW_AND_OLD_IMAGES' },
-      TimeToLiveSpecification: { AttributeName: 'ttl', Enabled: true },
-      BillingMode: 'PAY_PER_REQUEST',
-    });
+  it('makes both queues FIFO, with order kept per group', () => {
+    const { template } = synthesise({ fifo: true });
+
+    for (const deadLetters of [{ RedrivePolicy: Match.anyValue() }, { RedrivePolicy: Match.absent() }]) {
+      template.hasResourceProperties('AWS::SQS::Queue', {
+        FifoQueue: true,
+        DeduplicationScope: 'messageGroup',
+        FifoThroughputLimit: 'perMessageGroupId',
+        ...deadLetters,
+      });
+    }
   });
 
-  it('gives the payload bucket versions, encryption and no public access', () => {
-    template.hasResourceProperties('AWS::S3::Bucket', {
-      VersioningConfiguration: { Status: 'Enabled' },
-      BucketEncryption: Match.anyValue(),
-      PublicAccessBlockConfiguration: {
-        BlockPublicAcls: true,
-        BlockPublicPolicy: true,
-        IgnorePublicAcls: true,
-        RestrictPublicBuckets: true,
+  it('has one table on demand with recovery, stream, time to live and both indexes', () => {
+    standard.hasResource('AWS::DynamoDB::Table', {
+      DeletionPolicy: 'Retain',
+      Properties: {
+        BillingMode: 'PAY_PER_REQUEST',
+        DeletionProtectionEnabled: true,
+        PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+        StreamSpecification: { StreamViewType: 'NEW_AND_OLD_IMAGES' },
+        TimeToLiveSpecification: { AttributeName: 'ttl', Enabled: true },
+        GlobalSecondaryIndexes: [
+          { IndexName: INDEXES.byAttention.name, Projection: { ProjectionType: 'KEYS_ONLY' } },
+          { IndexName: INDEXES.byAggregate.name, Projection: { ProjectionType: 'KEYS_ONLY' } },
+        ].map((index) => Match.objectLike(index)),
       },
     });
   });
 
-  it('logs executions under the vended prefix, errors only and without data', () => {
-    const groups = Object.values(template.findResources('AWS::Logs::LogGroup'));
-    expect(groups.map(({ Properties }) => JSON.stringify(Properties.LogGroupName ?? ''))).toContainEqual(
-      expect.stringContaining('/aws/vendedlogs/states/'),
+  it('deletes everything with the stack in development', () => {
+    const { template } = synthesise({ profile: 'development' });
+
+    const kept = Object.values(template.toJSON().Resources).filter(
+      (resource) => Object(resource).DeletionPolicy?.startsWith('Retain') === true,
     );
+    expect(kept).toEqual([]);
+    template.hasResourceProperties('AWS::DynamoDB::Table', { DeletionProtectionEnabled: false });
+  });
+
+  it('logs errors of executions without their data, below the prefix that Logs admits as a whole', () => {
+    const template = standard;
+
     template.hasResourceProperties('AWS::StepFunctions::StateMachine', {
+      StateMachineType: 'STANDARD',
       LoggingConfiguration: { Level: 'ERROR', IncludeExecutionData: false },
+    });
+    template.hasResourceProperties('AWS::Logs::LogGroup', {
+      LogGroupName: {
+        'Fn::Join': [
+          '',
+          ['/aws/vendedlogs/states/', { Ref: 'AWS::StackName' }, ...Array(3).fill(Match.anyValue())],
+        ].map((part) => (typeof part === 'string' ? part : Match.arrayWith(part.slice(0, 2)))),
+      },
     });
   });
 
-  it('runs every function on Node.js 24 and arm64', () => {
+  it('gives nothing a name of its own but the state machine’s log group, which no other stack can have', () => {
+    const template = standard;
+
+    const named = Object.values(template.toJSON().Resources).flatMap((resource) => {
+      const { Type, Properties = {} } = Object(resource);
+      const kind = String(Type).split('::').at(-1);
+      return Object.entries(Properties).filter(
+        ([property]) => property === `${kind}Name` && kind !== 'Policy',
+      );
+    });
+    expect(named.map(([property]) => property)).toEqual(['LogGroupName']);
+    expect(JSON.stringify(named)).toContain('AWS::StackId');
+  });
+
+  it('runs every function on arm64 and Node.js 24, with a log group and a time-out of its own', () => {
+    const template = standard;
+
     const functions = Object.values(template.findResources('AWS::Lambda::Function'));
-    expect(functions.length).toBeGreaterThanOrEqual(6);
+    expect(functions.length).toBeGreaterThan(5);
     for (const { Properties } of functions) {
       expect(Properties).toMatchObject({ Runtime: 'nodejs24.x', Architectures: ['arm64'] });
-    }
-  });
-
-  it('names nothing physically, save the log group whose prefix matters', () => {
-    const resources: Record<string, { Type: string; Properties?: Record<string, unknown> }> =
-      template.toJSON().Resources;
-    const named = Object.entries(resources).filter(([, { Properties = {} }]) =>
-      ['BucketName', 'FunctionName', 'QueueName', 'RoleName', 'StateMachineName', 'TableName'].some(
-        (name) => typeof Properties[name] === 'string',
-      ),
-    );
-    expect(named).toEqual([]);
-  });
-
-  it('lets Plan read the table and write nothing to it', () => {
-    const actions = actionsOf(statementsOf(template, 'WorkerPlanRole'));
-    expect(actions).toContain('dynamodb:BatchGetItem');
-    expect(actions.filter((action) => /^dynamodb:.*(Put|Update|Delete|Write)/.test(action))).toEqual([]);
-    expect(actions.filter((action) => action.includes('*'))).toEqual([]);
-  });
-
-  it('lets Commit write and neither read items nor call anything else', () => {
-    const actions = actionsOf(statementsOf(template, 'WorkerCommitRole'));
-    expect(actions.filter((action) => action.startsWith('dynamodb:')).sort()).toEqual([
-      'dynamodb:ConditionCheckItem',
-      'dynamodb:DeleteItem',
-      'dynamodb:PutItem',
-      'dynamodb:UpdateItem',
-    ]);
-  });
-
-  it('lets the starter touch inbox rows and counters alone', () => {
-    const statements = statementsOf(template, 'WorkerStarterRole').filter(({ Action }) =>
-      JSON.stringify(Action).includes('dynamodb:'),
-    );
-    expect(statements.length).toBeGreaterThan(0);
-    for (const { Condition } of statements) {
-      const keys = JSON.stringify(Condition);
-      expect(keys).toContain('dynamodb:LeadingKeys');
-      expect(keys).not.toMatch(/EFFECT|OUTBOX/);
-    }
-  });
-
-  it('grants no wildcard action, and no wildcard resource to the functions’ own roles', () => {
-    const policies = Object.entries(template.findResources('AWS::IAM::Policy'));
-    for (const [id, { Properties }] of policies) {
-      const statements: readonly Statement[] = Properties.PolicyDocument.Statement;
-      expect(
-        actionsOf(statements).filter((action) => action.endsWith('*')),
-        id,
-      ).toEqual([]);
-      if (id.includes('WorkerStateMachine')) continue;
-      expect(
-        statements.filter(({ Resource }) => Resource === '*'),
-        id,
-      ).toEqual([]);
-    }
-  });
-
-  it('gives names and ARNs as one output', () => {
-    const outputs = JSON.stringify(template.findOutputs('*'));
-    for (const name of ['stateMachineArn', 'queueUrl', 'dlqUrl', 'tableName', 'workerName']) {
-      expect(outputs).toContain(name);
-    }
-  });
-});
-
-describe('the props of WorkflowWorker', () => {
-  it('report every fault at once, with rule and remedy', () => {
-    const faulty = () =>
-      synthesise({
-        functionTimeout: Duration.seconds(60),
-        visibilityTimeout: Duration.seconds(30),
-        maxReceiveCount: 2,
-        maxConcurrency: 1,
-        inboxRetentionDays: 30,
-        fifo: true,
-        maxBatchingWindow: Duration.seconds(5),
+      expect(Properties.Timeout).toBeGreaterThan(0);
+      expect(Properties.LoggingConfig.LogGroup.Ref).toMatch(/Logs/);
+      expect(Properties.Environment.Variables).toMatchObject({
+        WORKER_NAME: 'Worker',
+        POWERTOOLS_SERVICE_NAME: 'Worker',
       });
-    expect(faulty).toThrow(/visibilityTimeout: must be at least 6 × functionTimeout/);
-    for (const prop of ['maxReceiveCount', 'maxConcurrency', 'inboxRetentionDays', 'maxBatchingWindow']) {
-      expect(faulty).toThrow(new RegExp(`- ${prop}: .+`));
     }
   });
 
-  it.each<[string, Partial<WorkflowWorkerProps>]>([
-    ['a FIFO queue', { fifo: true }],
-    ['large batches', { batchSize: 100, maxBatchingWindow: Duration.seconds(2) }],
-    ['invalid messages in quarantine', { invalidMessages: 'quarantine' }],
-    ['an in-flight limit', { maxInFlight: 20 }],
-    ['development', { profile: 'development' }],
-    ['reserved concurrency', { reservedConcurrency: 20, maxConcurrency: 20 }],
-    ['data in the execution log', { logExecutionData: true }],
-  ])('synthesise %s', (_what, props) => {
-    expect(() => synthesise(props)).not.toThrow();
+  it('feeds the waker from the stream: partial responses, bisected, bounded, with somewhere to fail to', () => {
+    standard.hasResourceProperties('AWS::Lambda::EventSourceMapping', {
+      StartingPosition: 'TRIM_HORIZON',
+      BisectBatchOnFunctionError: true,
+      MaximumRetryAttempts: 10,
+      FunctionResponseTypes: ['ReportBatchItemFailures'],
+      FilterCriteria: { Filters: Match.anyValue() },
+      DestinationConfig: { OnFailure: Match.anyValue() },
+    });
   });
 
-  it('tell two workers in one stack apart', () => {
-    const app = new App({ context: { 'aws:cdk:bundling-stacks': [] } });
-    const stack = new Stack(app, 'Two');
-    for (const id of ['Orders', 'Cases']) {
-      new WorkflowWorker(stack, id, { messages, messagesEntry: MESSAGES_ENTRY });
+  it('tells the reconciler of executions that ended badly, and lets it look by itself', () => {
+    const template = standard;
+
+    template.hasResourceProperties('AWS::Events::Rule', {
+      EventPattern: { source: ['aws.states'], detail: { status: ['FAILED', 'TIMED_OUT', 'ABORTED'] } },
+    });
+    template.hasResourceProperties('AWS::Events::Rule', { ScheduleExpression: 'rate(5 minutes)' });
+  });
+
+  it('uses the customer key for all that it keeps, and lets Logs use it', () => {
+    const app = quickApp();
+    const stack = new Stack(app, 'Test');
+    const encryptionKey = new Key(stack, 'Key');
+    new WorkflowWorker(stack, 'Worker', workerProps({ encryptionKey }));
+    const template = Template.fromStack(stack);
+
+    template.hasResourceProperties('AWS::DynamoDB::Table', { SSESpecification: { SSEType: 'KMS' } });
+    template.hasResourceProperties('AWS::StepFunctions::StateMachine', {
+      EncryptionConfiguration: { Type: 'CUSTOMER_MANAGED_KMS_KEY' },
+    });
+    template.allResourcesProperties('AWS::SQS::Queue', { KmsMasterKeyId: Match.anyValue() });
+    template.allResourcesProperties('AWS::Logs::LogGroup', { KmsKeyId: Match.anyValue() });
+    template.hasResourceProperties('AWS::KMS::Key', {
+      KeyPolicy: {
+        Statement: Match.arrayWith([
+          Match.objectLike({
+            Condition: { ArnLike: { 'kms:EncryptionContext:aws:logs:arn': Match.anyValue() } },
+          }),
+        ]),
+      },
+    });
+  });
+
+  it('stands twice in one stack', () => {
+    const stack = new Stack(quickApp(), 'Test');
+    const first = new WorkflowWorker(stack, 'Cases', workerProps());
+    const second = new WorkflowWorker(stack, 'Payments', workerProps({ fifo: true }));
+
+    const outputs = Object.values(Template.fromStack(stack).findOutputs('*'));
+    expect([first.workerName, second.workerName]).toEqual(['Cases', 'Payments']);
+    for (const name of ['Cases', 'Payments']) {
+      expect(
+        outputs.filter(({ Value }) => JSON.stringify(Value).includes(`\\"workerName\\":\\"${name}\\"`)),
+      ).toHaveLength(1);
     }
-    expect(Object.keys(Template.fromStack(stack).findOutputs('*'))).toHaveLength(2);
+  });
+
+  it('takes a queue that is there already', () => {
+    const stack = new Stack(quickApp(), 'Test');
+    const arn = (name: string) => `arn:aws:sqs:eu-west-1:123456789012:${name}`;
+    const queue = Queue.fromQueueArn(stack, 'Q', arn('orders'));
+    const deadLetterQueue = Queue.fromQueueArn(stack, 'D', arn('orders-dead'));
+    new WorkflowWorker(stack, 'Worker', workerProps({ queue, deadLetterQueue }));
+
+    const template = Template.fromStack(stack);
+    template.hasResourceProperties('AWS::Lambda::EventSourceMapping', { EventSourceArn: arn('orders') });
+    expect(
+      Object.values(template.findResources('AWS::SQS::Queue')).every(
+        ({ Properties }) => Properties.RedrivePolicy === undefined,
+      ),
+    ).toBe(true);
   });
 });
