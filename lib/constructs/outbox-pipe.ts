@@ -1,0 +1,129 @@
+import { Aws, Duration, RemovalPolicy } from 'aws-cdk-lib';
+import type { ITable, Table } from 'aws-cdk-lib/aws-dynamodb';
+import type { EventBus, IEventBus } from 'aws-cdk-lib/aws-events';
+import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import { CfnPipe } from 'aws-cdk-lib/aws-pipes';
+import { type IQueue, Queue } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+import { ConfigurationError } from '../../lambdas/core/errors.ts';
+import { queueSecurity } from './message-queue.ts';
+
+/** Properties of {@link OutboxPipe}. */
+export interface OutboxPipeProps {
+  /** A table with outbox rows and a stream: the worker's, or a producer's that uses `outboxItem`. */
+  readonly table: ITable | Table;
+  /** Where the events go: another worker's queue, or a bus. FIFO queues are refused. */
+  readonly target: IQueue | IEventBus | EventBus;
+  /**
+   * Detail type on a bus.
+   * @default 'StepwellEvent'
+   */
+  readonly detailType?: string;
+  /**
+   * Key of the queue for what could not be published, if it is to have one.
+   * @default SQS's own key
+   */
+  readonly encryptionKey?: IKey;
+  /**
+   * What becomes of the queue for what could not be published when the stack goes.
+   * @default RemovalPolicy.RETAIN
+   */
+  readonly removalPolicy?: RemovalPolicy;
+}
+
+/** Rows that are new; nothing else of the table leaves it. */
+export const OUTBOX_FILTER = {
+  eventName: ['INSERT'],
+  dynamodb: { Keys: { PK: { S: [{ prefix: 'OUTBOX#' }] } } },
+} as const;
+
+/** The envelope is stored as a JSON string, because pipes turn no DynamoDB map into plain JSON. */
+const ENVELOPE_TEMPLATE = '<$.dynamodb.NewImage.envelope.S>';
+const BATCH_SIZE = 10;
+const MAX_RETRIES = 20;
+/** Under the stream's 24 hours, so that a record which cannot be published reaches the queue instead of expiring. */
+const MAX_RECORD_AGE = Duration.hours(20);
+
+/**
+ * Publishes a table's outbox rows, at least once and without code: the table's stream, filtered, into a queue or a
+ * bus. One pipe a table: a shard of the stream bears two readers, and the worker's own is one.
+ */
+export class OutboxPipe extends Construct {
+  readonly pipe: CfnPipe;
+  readonly role: Role;
+  /** References to the records that could not be published. */
+  readonly deadLetterQueue: Queue;
+
+  /** @throws ConfigurationError when the table has no stream, or the target is a FIFO queue */
+  constructor(scope: Construct, id: string, props: OutboxPipeProps) {
+    super(scope, id);
+    const { table, target } = props;
+    const source = table.tableStreamArn;
+    if (source === undefined) {
+      throw new ConfigurationError(
+        `${this.node.path}: table has no stream. Import it with fromTableAttributes and tableStreamArn`,
+      );
+    }
+    const toBus = 'eventBusArn' in target;
+    if (!toBus && target.fifo) {
+      throw new ConfigurationError(
+        `${this.node.path}: target is a FIFO queue, whose message groups a pipe cannot take out of the envelope. Use a standard queue and a type's ordering`,
+      );
+    }
+    this.deadLetterQueue = new Queue(this, 'Unpublished', {
+      ...queueSecurity(props.encryptionKey),
+      retentionPeriod: Duration.days(14),
+      removalPolicy: props.removalPolicy ?? RemovalPolicy.RETAIN,
+    });
+    this.role = new Role(this, 'Role', {
+      assumedBy: new ServicePrincipal('pipes.amazonaws.com', {
+        conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID } },
+      }),
+    });
+    this.#allow(['dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator'], source);
+    // The service offers no resource for this one.
+    this.#allow(['dynamodb:ListStreams'], '*');
+    this.#allow(['sqs:SendMessage'], this.deadLetterQueue.queueArn);
+    const targetArn = toBus ? target.eventBusArn : target.queueArn;
+    this.#allow([toBus ? 'events:PutEvents' : 'sqs:SendMessage'], targetArn);
+    const keys = [props.encryptionKey, table.encryptionKey, toBus ? undefined : target.encryptionMasterKey];
+    for (const key of new Set(keys.filter((entry) => entry !== undefined))) {
+      this.#allow(['kms:Decrypt', 'kms:GenerateDataKey'], key.keyArn);
+    }
+    this.pipe = new CfnPipe(this, 'Pipe', {
+      description: 'Publishes the outbox',
+      roleArn: this.role.roleArn,
+      source,
+      sourceParameters: {
+        filterCriteria: { filters: [{ pattern: JSON.stringify(OUTBOX_FILTER) }] },
+        dynamoDbStreamParameters: {
+          startingPosition: 'TRIM_HORIZON',
+          batchSize: BATCH_SIZE,
+          onPartialBatchItemFailure: 'AUTOMATIC_BISECT',
+          maximumRetryAttempts: MAX_RETRIES,
+          maximumRecordAgeInSeconds: MAX_RECORD_AGE.toSeconds(),
+          deadLetterConfig: { arn: this.deadLetterQueue.queueArn },
+        },
+      },
+      target: targetArn,
+      targetParameters: {
+        inputTemplate: ENVELOPE_TEMPLATE,
+        ...(toBus
+          ? {
+              eventBridgeEventBusParameters: {
+                source: 'stepwell',
+                detailType: props.detailType ?? 'StepwellEvent',
+              },
+            }
+          : {}),
+      },
+    });
+    // A pipe is created with its role's rights checked.
+    this.pipe.node.addDependency(this.role);
+  }
+
+  #allow(actions: string[], resource: string): void {
+    this.role.addToPolicy(new PolicyStatement({ actions, resources: [resource] }));
+  }
+}
