@@ -192,6 +192,24 @@ describe('a type whose data is inline', () => {
   });
 });
 
+describe('a type whose execution names are digests', () => {
+  it('shows key and aggregate in no name and no line of the starter', async () => {
+    const { lines, telemetry } = recorder();
+    const digest = { ...personNoted, data: 'inline' as const, executionNames: 'digest' as const };
+    const worker = await startWorker({ messages: [digest], telemetry });
+
+    await worker.send({ ...envelope(1, false), tenantId: 't', correlationId: 'c' });
+    await worker.untilIdle();
+
+    const row = await worker.inbox(`${CANARY} key 1`);
+    expect(row).toMatchObject({
+      status: 'COMPLETED',
+      executionName: expect.stringMatching(/^key-[0-9a-f]{32}$/),
+    });
+    expect(lines.filter((line) => line.includes(CANARY))).toEqual([]);
+  });
+});
+
 describe('forgetAggregate', () => {
   const request = {
     aggregateType: 'person',
