@@ -1,4 +1,5 @@
 import { type EffectVerdict, resolveEffect } from '../../lambdas/aws/effect-resolution.ts';
+import { FAILURE_CODE_PATTERN } from '../../lambdas/core/errors.ts';
 import { textOf } from '../../lambdas/core/ports.ts';
 import { effectRowKey } from '../../lambdas/core/table.ts';
 import { CliError } from '../cli-error.ts';
@@ -20,7 +21,6 @@ export interface ResolveOptions {
 }
 
 const MAX_REFERENCE = 300;
-const FAILURE_CODE = /^[A-Za-z][A-Za-z0-9_.-]{0,99}$/;
 
 /** Writes what a person found out about an effect in doubt; the executions that wait for it go on. */
 export async function resolve(
@@ -59,8 +59,8 @@ function verdictOf(options: ResolveOptions): EffectVerdict {
   }
   if (notDone) return { verdict: 'notDone' };
   if (failed !== undefined) {
-    if (!FAILURE_CODE.test(failed)) {
-      throw new CliError('--failed takes a code: a letter, then up to 99 letters, digits, _ . -');
+    if (!FAILURE_CODE_PATTERN.test(failed)) {
+      throw new CliError('--failed takes a code: a letter, then up to 99 letters, digits, _ and .');
     }
     return { verdict: 'failed', code: failed };
   }
