@@ -1,8 +1,13 @@
 /** `stepwell/cdk`: the constructs. */
+export { type Capacity, type CapacityInput, capacity } from './capacity.ts';
 export { IngressApi, type IngressApiProps, type IngressWebhook } from './constructs/ingress-api.ts';
+export { OutboxPipe, type OutboxPipeProps } from './constructs/outbox-pipe.ts';
+export { WorkerAlarms, type WorkerAlarmsProps } from './constructs/worker-alarms.ts';
+export { WorkerDashboard, type WorkerDashboardProps } from './constructs/worker-dashboard.ts';
 export type { FunctionTelemetry } from './constructs/worker-function.ts';
 export { WorkflowWorker } from './constructs/workflow-worker.ts';
 export type {
+  AggregateTable,
   ProviderSettings,
   WorkflowWorkerProps,
 } from './constructs/workflow-worker-props.ts';
