@@ -1,0 +1,6 @@
+import type { ProviderDefinition } from '../core/provider.ts';
+import { notices } from './notices.ts';
+import { payments } from './payments.ts';
+
+/** The worker's providers. Each one runs in a function of its own. */
+export const providers: readonly ProviderDefinition[] = [payments, notices];
