@@ -1,6 +1,7 @@
 /** `stepwell/cdk`: the constructs. */
 export { type Capacity, type CapacityInput, capacity } from './capacity.ts';
 export { IngressApi, type IngressApiProps, type IngressWebhook } from './constructs/ingress-api.ts';
+export { OperatorPolicy, type OperatorPolicyProps } from './constructs/operator-policy.ts';
 export { OutboxPipe, type OutboxPipeProps } from './constructs/outbox-pipe.ts';
 export { WorkerAlarms, type WorkerAlarmsProps } from './constructs/worker-alarms.ts';
 export { WorkerDashboard, type WorkerDashboardProps } from './constructs/worker-dashboard.ts';
