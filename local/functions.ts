@@ -116,8 +116,8 @@ export function workerFunctions(options: WorkerFunctionsOptions): Readonly<Recor
     handler: createRunEffect(
       runEffectDeps(
         {
-          ...env,
           ...options.providerEnvironment,
+          ...env,
           PROVIDER: provider,
           FUNCTION_TIMEOUT_SECONDS: String(PROVIDER_TIMEOUT_SECONDS),
         },

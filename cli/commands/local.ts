@@ -1,6 +1,9 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { AnyMessageDefinition } from '../../lambdas/core/message-type.ts';
+import type { ProviderDefinition } from '../../lambdas/core/provider.ts';
+import type { Source } from '../../lambdas/core/sources.ts';
+import type { ExampleProviders } from '../../local/examples/example-providers.ts';
 import type { JournalEntry } from '../../local/examples/journal.ts';
 import type { ExampleOutcome } from '../../local/examples/run-examples.ts';
 import { CliError } from '../cli-error.ts';
@@ -27,7 +30,10 @@ export async function local(options: LocalOptions, io: Io): Promise<ExitCode> {
   const { startRuntime } = await import('../../local/runtime.ts');
   const { createJournal } = await import('../../local/examples/journal.ts');
   const { documentExercise, EXERCISE_QUEUE } = await import('../../local/examples/exercise.ts');
-  const definitions = await loadMessages(options.messages);
+  const { startExampleProviders } = await import('../../local/examples/example-providers.ts');
+  const modules = await loadModules(options.messages);
+  const definitions = modules.messages;
+  const servers = await startExampleProviders();
 
   const live = (entry: JournalEntry) => {
     const line = describe(entry);
@@ -36,16 +42,22 @@ export async function local(options: LocalOptions, io: Io): Promise<ExitCode> {
     }
   };
   const journals = { main: createJournal(live), exercise: createJournal(live) };
-  const runtime = await startRuntime({
-    clock: io.clock,
-    random: io.random,
-    newId: io.newId,
-    messages: options.examples ? [...definitions, documentExercise] : definitions,
-    telemetry: journals.main,
-    ...(options.examples ? { inputs: [{ ...EXERCISE_QUEUE, telemetry: journals.exercise }] } : {}),
-    ...(options.dataDir === undefined ? {} : { dataDir: resolve(io.cwd, options.dataDir) }),
-    onError: (error) => io.note(`local runtime: ${error instanceof Error ? error.message : String(error)}`),
-  });
+  const runtime = await start(servers, () =>
+    startRuntime({
+      clock: io.clock,
+      random: io.random,
+      newId: io.newId,
+      messages: options.examples ? [...definitions, documentExercise] : definitions,
+      sources: modules.sources,
+      providers: modules.providers,
+      // The example providers are never real ones, whatever the environment says.
+      providerEnvironment: options.messages === undefined ? servers.environment : settingsOf(io.env),
+      telemetry: journals.main,
+      ...(options.examples ? { inputs: [{ ...EXERCISE_QUEUE, telemetry: journals.exercise }] } : {}),
+      ...(options.dataDir === undefined ? {} : { dataDir: resolve(io.cwd, options.dataDir) }),
+      onError: (error) => io.note(`local runtime: ${error instanceof Error ? error.message : String(error)}`),
+    }),
+  );
   const saving = new AbortController();
   const saved =
     options.dataDir === undefined ? Promise.resolve() : saveEvery(() => runtime.save(), io, saving.signal);
@@ -61,7 +73,13 @@ export async function local(options: LocalOptions, io: Io): Promise<ExitCode> {
     if (options.examples) {
       const { runExamples } = await import('../../local/examples/run-examples.ts');
       io.out('');
-      const outcomes = await runExamples({ runtime, clock: io.clock, journals, signal: io.signal });
+      const outcomes = await runExamples({
+        runtime,
+        clock: io.clock,
+        providers: servers,
+        journals,
+        signal: io.signal,
+      });
       io.out('');
       io.out(outcomeTable(outcomes));
       if (outcomes.some(({ example, result }) => result !== example.expects)) code = EXIT.FAILED;
@@ -82,8 +100,25 @@ export async function local(options: LocalOptions, io: Io): Promise<ExitCode> {
     await saved;
     await removePortFile(io.cwd, process.pid);
     await runtime.stop();
+    await servers.close();
   }
 }
+
+/** Starts the runtime; where it cannot, nothing of its surroundings is left. */
+async function start<T>(servers: ExampleProviders, startRuntime: () => Promise<T>): Promise<T> {
+  try {
+    return await startRuntime();
+  } catch (error) {
+    await servers.close();
+    throw error;
+  }
+}
+
+/** What a team's own providers may read: the environment that the command was started with. */
+const settingsOf = (env: Io['env']): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
 
 async function listen(runtime: { listen(port?: number): Promise<{ url: string }> }, port: number) {
   try {
@@ -94,23 +129,51 @@ async function listen(runtime: { listen(port?: number): Promise<{ url: string }>
   }
 }
 
-/** The message types that are served: this project's, or those that a module exports as `messages`. */
-async function loadMessages(path: string | undefined): Promise<readonly AnyMessageDefinition[]> {
-  if (path === undefined) return (await import('../../lambdas/messages/index.ts')).messages;
-  let loaded: { messages?: unknown };
+/** What is served. */
+interface Modules {
+  readonly messages: readonly AnyMessageDefinition[];
+  readonly providers: readonly ProviderDefinition[];
+  readonly sources: readonly Source[];
+}
+
+/** This project's message types, providers and sources, or those that a module exports under these names. */
+async function loadModules(path: string | undefined): Promise<Modules> {
+  if (path === undefined) {
+    return {
+      messages: (await import('../../lambdas/messages/index.ts')).messages,
+      providers: (await import('../../lambdas/providers/index.ts')).providers,
+      sources: (await import('../../lambdas/sources/index.ts')).sources,
+    };
+  }
+  let loaded: { messages?: unknown; providers?: unknown; sources?: unknown };
   try {
     loaded = await import(pathToFileURL(resolve(path)).href);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new CliError(`--messages ${path} cannot be loaded: ${why}`, EXIT.USAGE, { cause: error });
   }
-  if (!isDefinitions(loaded.messages)) {
+  const { messages, providers = [], sources = [] } = loaded;
+  if (!isDefinitions(messages)) {
     throw new CliError(
       `--messages ${path} must export "messages", an array of what defineMessage returns, with at least one entry`,
     );
   }
-  return loaded.messages;
+  if (!isProviders(providers)) {
+    throw new CliError(`--messages ${path}: "providers" must be an array of what defineProvider returns`);
+  }
+  if (!isSources(sources)) {
+    throw new CliError(`--messages ${path}: "sources" must be an array of sources`);
+  }
+  return { messages, providers, sources };
 }
+
+const isProviders = (value: unknown): value is readonly ProviderDefinition[] =>
+  Array.isArray(value) &&
+  value.every((entry) => typeof entry?.name === 'string' && typeof entry?.open === 'function');
+
+const isSources = (value: unknown): value is readonly Source[] =>
+  Array.isArray(value) &&
+  value.every((entry) => typeof entry?.name === 'string' && typeof entry?.toEnvelope === 'function');
 
 function isDefinitions(value: unknown): value is readonly AnyMessageDefinition[] {
   return (
@@ -150,6 +213,10 @@ function describe({ message, fields }: JournalEntry): string | undefined {
       return fields.result === 'Commit' ? undefined : `planned    ${what}: ${fields.result}`;
     case 'worker_message_completed':
       return `completed  ${what}: ${fields.result}`;
+    case 'effect_called':
+      return `effect     ${what}: ${fields.provider}.${fields.operation} ${fields.result}`;
+    case 'effect_in_doubt':
+      return `in doubt   ${what}: ${fields.provider}.${fields.operation}, a person has to say`;
     case 'message_failed':
       return `failed     ${what}: ${fields.code}, in quarantine`;
     case 'message_replayed':

@@ -1,7 +1,24 @@
 import { readFileSync } from 'node:fs';
+import type { ExampleProviders } from './example-providers.ts';
 
-/** What a message may come to. */
-export type ExampleResult = 'COMPLETED' | 'SUPERSEDED' | 'DUPLICATE' | 'DEAD LETTER' | 'QUARANTINED';
+/** What a message may come to. `DONE TWICE` is what must not be: an effect that happened more than once. */
+export type ExampleResult =
+  | 'COMPLETED'
+  | 'SUPERSEDED'
+  | 'DUPLICATE'
+  | 'DEAD LETTER'
+  | 'QUARANTINED'
+  | 'IN DOUBT'
+  | 'DONE TWICE';
+
+/** An effect of an example: what to see at its provider. */
+export interface ExampleEffect {
+  readonly name: string;
+  /** The provider acts on the first call, and its answer is lost. */
+  readonly loseAnswer?: (providers: ExampleProviders) => void;
+  /** How often the effect has happened at the provider, of how many calls. */
+  readonly seen: (providers: ExampleProviders) => { readonly calls: number; readonly done: number };
+}
 
 /** One message of the set that the local runtime sends itself. */
 export interface Example {
@@ -10,7 +27,12 @@ export interface Example {
   readonly file: string;
   readonly queue: 'main' | 'exercise';
   readonly expects: ExampleResult;
+  readonly effect?: ExampleEffect;
+  /** File in `messages/` that is put where the message's `payloadRef` says. */
+  readonly object?: string;
 }
+
+const LOST_ANSWER = { when: 'after', how: 'cut' } as const;
 
 /** The examples in the order in which they are sent. The first one is done before the others follow. */
 export const EXAMPLES: readonly Example[] = [
@@ -24,6 +46,35 @@ export const EXAMPLES: readonly Example[] = [
   },
   { title: 'an out-of-date version', file: 'out-of-date.json', queue: 'main', expects: 'SUPERSEDED' },
   { title: 'invalid JSON', file: 'invalid-json.txt', queue: 'main', expects: 'DEAD LETTER' },
+  {
+    title: 'payment: answer lost',
+    file: 'payment.json',
+    queue: 'main',
+    expects: 'COMPLETED',
+    effect: {
+      name: 'capture',
+      loseAnswer: ({ payments }) => payments.fail(LOST_ANSWER),
+      seen: ({ payments }) => ({ calls: payments.requests.length, done: payments.ledger.length }),
+    },
+  },
+  {
+    title: 'notice: answer lost',
+    file: 'notice.json',
+    queue: 'main',
+    expects: 'IN DOUBT',
+    effect: {
+      name: 'deliver',
+      loseAnswer: ({ notices }) => notices.fail(LOST_ANSWER),
+      seen: ({ notices }) => ({ calls: notices.requests.length, done: notices.ledger.length }),
+    },
+  },
+  {
+    title: 'a document by reference',
+    file: 'document.json',
+    queue: 'main',
+    expects: 'COMPLETED',
+    object: 'document.txt',
+  },
   { title: 'exercise: fails as it is', file: 'exercise-raw.json', queue: 'exercise', expects: 'DEAD LETTER' },
   {
     title: 'exercise: its neighbour',
@@ -39,6 +90,10 @@ export const EXAMPLES: readonly Example[] = [
   },
 ];
 
+const read = (file: string) => readFileSync(new URL(`./messages/${file}`, import.meta.url));
+
 /** The text of an example, as it is sent. */
-export const exampleBody = (example: Example): string =>
-  readFileSync(new URL(`./messages/${example.file}`, import.meta.url), 'utf8').trim();
+export const exampleBody = (example: Example): string => read(example.file).toString('utf8').trim();
+
+/** The bytes of a file beside the messages. */
+export const exampleObject = (file: string): Uint8Array => read(file);

@@ -1,11 +1,14 @@
 import { GetItemCommand } from '@aws-sdk/client-dynamodb';
+import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { fromItem, toItem } from '../../lambdas/aws/items.ts';
 import type { Clock } from '../../lambdas/core/clock.ts';
 import { parseEnvelope } from '../../lambdas/core/envelope.ts';
-import { inboxKey } from '../../lambdas/core/table.ts';
+import type { Row } from '../../lambdas/core/ports.ts';
+import { effectRowKey, type ItemKey, inboxKey } from '../../lambdas/core/table.ts';
 import type { LocalRuntime } from '../runtime.ts';
-import { EXAMPLES, type Example, type ExampleResult, exampleBody } from './examples.ts';
+import type { ExampleProviders } from './example-providers.ts';
+import { EXAMPLES, type Example, type ExampleResult, exampleBody, exampleObject } from './examples.ts';
 import { EXERCISE_QUEUE } from './exercise.ts';
 import type { Journal } from './journal.ts';
 
@@ -22,6 +25,8 @@ export interface ExampleOutcome {
 export interface RunExamplesOptions {
   readonly runtime: LocalRuntime;
   readonly clock: Clock;
+  /** Where the runtime's providers call. */
+  readonly providers: ExampleProviders;
   /** Log lines of the worker's queue, and of the exercise's. */
   readonly journals: { readonly main: Journal; readonly exercise: Journal };
   /** Told of each outcome as it is known. */
@@ -59,6 +64,7 @@ async function sendAndFollow(example: Example, options: RunExamplesOptions): Pro
   const queueUrl = example.queue === 'main' ? runtime.names.queueUrl : exercise?.queueUrl;
   const dlqUrl = example.queue === 'main' ? runtime.names.dlqUrl : exercise?.dlqUrl;
   if (queueUrl === undefined || dlqUrl === undefined) throw new Error('the exercise has no queue');
+  await prepare(example, body, options);
   const sentAt = clock.now();
   await runtime.clients.sqs.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: body }));
   for (;;) {
@@ -88,22 +94,52 @@ async function outcomeOf(
   if (!parsed.ok) return undefined;
   const key = parsed.envelope.idempotencyKey;
   if (example.expects === 'DUPLICATE') return duplicate(key, options.journals.main);
-  return finished(key, options.runtime);
+  if (example.expects === 'IN DOUBT') return inDoubt(example, key, options);
+  return finished(example, key, options);
 }
 
-async function finished(key: string, runtime: LocalRuntime): Promise<Outcome | undefined> {
+/** What has to be there before the message is sent. */
+async function prepare(
+  example: Example,
+  body: string,
+  { runtime, providers }: RunExamplesOptions,
+): Promise<void> {
+  const parsed = parseEnvelope(body);
+  if (!parsed.ok) return;
+  const { idempotencyKey, payloadRef } = parsed.envelope;
+  if (example.object !== undefined && payloadRef !== undefined) {
+    const { bucket, key } = payloadRef;
+    await runtime.clients.s3.send(
+      new PutObjectCommand({ Bucket: bucket, Key: key, Body: exampleObject(example.object) }),
+    );
+  }
+  // What an older run has done, kept in a data directory, is not called again: the fault would meet another message.
+  const known = await readRow(inboxKey(idempotencyKey, runtime.names.workerName), runtime);
+  if (known === undefined) example.effect?.loseAnswer?.(providers);
+}
+
+async function readRow(key: ItemKey, runtime: LocalRuntime): Promise<Row | undefined> {
   const { Item } = await runtime.clients.dynamodb.send(
-    new GetItemCommand({
-      TableName: runtime.names.tableName,
-      Key: toItem({ ...inboxKey(key, runtime.names.workerName) }),
-      ConsistentRead: true,
-    }),
+    new GetItemCommand({ TableName: runtime.names.tableName, Key: toItem({ ...key }), ConsistentRead: true }),
   );
-  const row = Item === undefined ? {} : fromItem(Item);
+  return Item === undefined ? undefined : fromItem(Item);
+}
+
+async function finished(
+  example: Example,
+  key: string,
+  { runtime, providers }: RunExamplesOptions,
+): Promise<Outcome | undefined> {
+  const row = (await readRow(inboxKey(key, runtime.names.workerName), runtime)) ?? {};
   if (row.status === 'COMPLETED' && row.outcome === 'SUPERSEDED') {
     return { result: 'SUPERSEDED', why: 'a newer version is applied; only the inbox row was written' };
   }
-  if (row.status === 'COMPLETED') return { result: 'COMPLETED', why: `committed once: ${row.resultRef}` };
+  if (row.status === 'COMPLETED') {
+    const seen = example.effect?.seen(providers);
+    if (seen === undefined) return { result: 'COMPLETED', why: `committed once: ${row.resultRef}` };
+    const counts = `${seen.calls} calls, done ${seen.done} time(s)`;
+    return { result: seen.done > 1 ? 'DONE TWICE' : 'COMPLETED', why: `${counts}: ${row.resultRef}` };
+  }
   if (row.status === 'FAILED_TERMINAL') {
     return {
       result: 'QUARANTINED',
@@ -111,6 +147,24 @@ async function finished(key: string, runtime: LocalRuntime): Promise<Outcome | u
     };
   }
   return undefined;
+}
+
+/** An effect in doubt, with what a person would type who has found it in the provider's books. */
+async function inDoubt(
+  example: Example,
+  key: string,
+  { runtime, providers }: RunExamplesOptions,
+): Promise<Outcome | undefined> {
+  const effect = `${key}#${example.effect?.name}`;
+  const row = (await readRow(effectRowKey(effect), runtime)) ?? {};
+  if (row.status === 'IN_DOUBT') {
+    const reference = providers.notices.ledger[0]?.noticeId ?? 'REFERENCE';
+    const command = `npx stepwell effects resolve ${effect} --completed --reference ${reference}`;
+    return { result: 'IN DOUBT', why: command };
+  }
+  return row.resolvedAt === undefined
+    ? undefined
+    : { result: 'IN DOUBT', why: `and resolved by a person since then: ${row.status}` };
 }
 
 function duplicate(key: string, journal: Journal): Outcome | undefined {

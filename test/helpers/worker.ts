@@ -46,9 +46,11 @@ export async function startWorker(
   options: Partial<Omit<LocalRuntimeOptions, 'clock'>> & {
     /** A worker that runs beside this one, on the same clock. */
     readonly beside?: TestWorker;
+    /** How many calls are under way elsewhere, e.g. at providers on loopback: virtual time waits for them. */
+    readonly busy?: () => number;
   } = {},
 ): Promise<TestWorker> {
-  const { beside } = options;
+  const { beside, busy = () => 0 } = options;
   const clock = beside?.clock ?? createVirtualClock();
   const runtime = await startRuntime({
     random: seededRandom(1),
@@ -64,7 +66,7 @@ export async function startWorker(
   });
   onTestFinished(() => runtime.stop());
   const { sqs, sfn, dynamodb } = runtime.clients;
-  const drive = { clock, inFlight: () => runtime.inFlight() + (beside?.inFlight() ?? 0) };
+  const drive = { clock, inFlight: () => runtime.inFlight() + (beside?.inFlight() ?? 0) + busy() };
 
   const worker: TestWorker = {
     ...runtime,

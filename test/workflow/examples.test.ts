@@ -1,24 +1,35 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { messages } from '../../lambdas/messages/index.ts';
+import { providers } from '../../lambdas/providers/index.ts';
+import { startExampleProviders } from '../../local/examples/example-providers.ts';
 import { documentExercise, EXERCISE_QUEUE } from '../../local/examples/exercise.ts';
 import { createJournal } from '../../local/examples/journal.ts';
 import { type ExampleOutcome, runExamples } from '../../local/examples/run-examples.ts';
+import { countCalls } from '../helpers/count-calls.ts';
 import { startWorker } from '../helpers/worker.ts';
 
 async function runAll() {
   const journals = { main: createJournal(), exercise: createJournal() };
+  const servers = await startExampleProviders();
+  onTestFinished(() => servers.close());
+  const counted = countCalls(providers);
   const worker = await startWorker({
     messages: [...messages, documentExercise],
+    providers: counted.providers,
+    providerEnvironment: servers.environment,
+    busy: counted.inFlight,
     telemetry: journals.main,
     inputs: [{ ...EXERCISE_QUEUE, telemetry: journals.exercise }],
   });
   let outcomes: readonly ExampleOutcome[] | undefined;
-  const running = runExamples({ runtime: worker, clock: worker.clock, journals }).then((all) => {
-    outcomes = all;
-  });
+  const running = runExamples({ runtime: worker, clock: worker.clock, providers: servers, journals }).then(
+    (all) => {
+      outcomes = all;
+    },
+  );
   await worker.until(() => outcomes !== undefined);
   await running;
-  return { worker, journals, outcomes: outcomes ?? [] };
+  return { worker, servers, journals, outcomes: outcomes ?? [] };
 }
 
 describe('the examples', () => {
@@ -31,6 +42,9 @@ describe('the examples', () => {
       'same key, other content: DEAD LETTER',
       'an out-of-date version: SUPERSEDED',
       'invalid JSON: DEAD LETTER',
+      'payment: answer lost: COMPLETED',
+      'notice: answer lost: IN DOUBT',
+      'a document by reference: COMPLETED',
       'exercise: fails as it is: DEAD LETTER',
       'exercise: its neighbour: COMPLETED',
       'exercise: handler throws: QUARANTINED',
@@ -56,5 +70,22 @@ describe('the examples', () => {
       revision: 1,
       deadlineStage: 'INVESTIGATION',
     });
+  });
+
+  it('capture a payment once though its answer was lost', async () => {
+    const { servers } = await runAll();
+
+    expect(servers.payments.requests).toHaveLength(2);
+    expect(servers.payments.ledger).toHaveLength(1);
+  });
+
+  it('show what to type for the notice in doubt, with the reference of the one that went out', async () => {
+    const { outcomes, servers } = await runAll();
+
+    const notice = outcomes.find(({ result }) => result === 'IN DOUBT');
+    expect(notice?.why).toBe(
+      'npx stepwell effects resolve notice:N-1#deliver --completed --reference notice-1',
+    );
+    expect(servers.notices.ledger).toHaveLength(1);
   });
 });
