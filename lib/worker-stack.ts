@@ -1,20 +1,65 @@
-import { Stack, type StackProps } from 'aws-cdk-lib';
+import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
+import type { EventBus, IEventBus } from 'aws-cdk-lib/aws-events';
+import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
+import { OperatorPolicy } from './constructs/operator-policy.ts';
+import { OutboxPipe } from './constructs/outbox-pipe.ts';
+import { WorkerAlarms, type WorkerAlarmsProps } from './constructs/worker-alarms.ts';
+import { WorkerDashboard } from './constructs/worker-dashboard.ts';
+import { WorkerQueries } from './constructs/worker-queries.ts';
 import { WorkflowWorker } from './constructs/workflow-worker.ts';
 import type { WorkflowWorkerProps } from './constructs/workflow-worker-props.ts';
 
 /** Properties of {@link WorkerStack}. */
 export interface WorkerStackProps extends StackProps {
   readonly worker: WorkflowWorkerProps;
+  /**
+   * Thresholds of the alarms, and the topic they go to.
+   * @default each alarm's own threshold, and a new topic
+   */
+  readonly alarms?: Omit<WorkerAlarmsProps, 'worker' | 'outbox'>;
+  /**
+   * Where the events of plans are published.
+   * @default none: no pipe; outbox rows expire unpublished
+   */
+  readonly outboxTarget?: IQueue | IEventBus | EventBus;
 }
 
-/** One worker in a stack of its own. */
+/** One worker in a stack of its own, with alarms, dashboard, saved log queries and a policy for its operators. */
 export class WorkerStack extends Stack {
   readonly worker: WorkflowWorker;
+  readonly alarms: WorkerAlarms;
+  readonly dashboard: WorkerDashboard;
+  readonly operators: OperatorPolicy;
+  readonly outbox: OutboxPipe | undefined;
 
   constructor(scope: Construct, id: string, props: WorkerStackProps) {
-    const { worker, ...stackProps } = props;
+    const { worker: workerProps, alarms, outboxTarget, ...stackProps } = props;
     super(scope, id, stackProps);
-    this.worker = new WorkflowWorker(this, 'Worker', worker);
+    const worker = new WorkflowWorker(this, 'Worker', workerProps);
+    this.worker = worker;
+    const { encryptionKey, maxInFlight } = workerProps;
+    const key = encryptionKey === undefined ? {} : { encryptionKey };
+    this.outbox =
+      outboxTarget === undefined
+        ? undefined
+        : new OutboxPipe(this, 'Outbox', { table: worker.table, target: outboxTarget, ...key });
+    this.alarms = new WorkerAlarms(this, 'Alarms', {
+      ...key,
+      ...(maxInFlight === undefined ? {} : { maxInFlight }),
+      ...alarms,
+      worker,
+      ...(this.outbox === undefined ? {} : { outbox: this.outbox }),
+    });
+    const runbookUrl = alarms?.runbookUrl;
+    this.dashboard = new WorkerDashboard(this, 'Dashboard', {
+      worker,
+      ...(runbookUrl === undefined ? {} : { runbookUrl }),
+    });
+    new WorkerQueries(this, 'Queries', { worker });
+    this.operators = new OperatorPolicy(this, 'Operators', { worker });
+    new CfnOutput(this, 'DashboardName', { value: this.dashboard.dashboard.dashboardName });
+    new CfnOutput(this, 'AlarmTopicArn', { value: this.alarms.topic.topicArn });
+    new CfnOutput(this, 'OperatorPolicyArn', { value: this.operators.policy.managedPolicyArn });
   }
 }

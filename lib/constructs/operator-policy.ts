@@ -1,7 +1,8 @@
+import { ArnFormat, Stack } from 'aws-cdk-lib';
 import { Effect, ManagedPolicy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 import { INDEXES } from '../../lambdas/core/table.ts';
-import { executionsOf } from './worker-permissions.ts';
+import { acknowledge, acknowledgeWildcard } from './acknowledge.ts';
 import type { WorkflowWorker } from './workflow-worker.ts';
 
 /** Properties of {@link OperatorPolicy}. */
@@ -19,7 +20,13 @@ export class OperatorPolicy extends Construct {
   constructor(scope: Construct, id: string, { worker }: OperatorPolicyProps) {
     super(scope, id);
     const { queue, deadLetterQueue, quarantineQueue, table } = worker;
-    const machine = worker.stateMachine.stateMachine.stateMachineArn;
+    const { stateMachineArn: machine, stateMachineName } = worker.stateMachine.stateMachine;
+    const executions = Stack.of(this).formatArn({
+      service: 'states',
+      resource: 'execution',
+      resourceName: `${stateMachineName}:*`,
+      arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+    });
     const allow = (actions: string[], resources: string[]) =>
       new PolicyStatement({ effect: Effect.ALLOW, actions, resources });
     const rows = allow(['dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem'], [table.tableArn]);
@@ -37,7 +44,7 @@ export class OperatorPolicy extends Construct {
             'states:RedriveExecution',
             'states:StopExecution',
           ],
-          [executionsOf(machine)],
+          [executions],
         ),
         allow(
           [
@@ -78,6 +85,14 @@ export class OperatorPolicy extends Construct {
         // The service offers no resource for this one.
         allow(['lambda:ListEventSourceMappings'], ['*']),
       ],
+    });
+    acknowledgeWildcard(
+      this.policy,
+      executions,
+      'Executions of this machine: their names come with the messages.',
+    );
+    acknowledge(this.policy, {
+      'IAM5[Resource::*]': 'lambda:ListEventSourceMappings is bound to no resource by the service.',
     });
   }
 }

@@ -7,6 +7,7 @@ import { CfnPipe } from 'aws-cdk-lib/aws-pipes';
 import { type IQueue, Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { ConfigurationError } from '../../lambdas/core/errors.ts';
+import { acknowledge } from './acknowledge.ts';
 import { queueSecurity } from './message-queue.ts';
 
 /** Properties of {@link OutboxPipe}. */
@@ -76,6 +77,9 @@ export class OutboxPipe extends Construct {
       retentionPeriod: Duration.days(14),
       removalPolicy: props.removalPolicy ?? RemovalPolicy.RETAIN,
     });
+    acknowledge(this.deadLetterQueue, {
+      SQS3: 'It is the dead-letter queue of the pipe, which names it by its ARN.',
+    });
     this.role = new Role(this, 'Role', {
       assumedBy: new ServicePrincipal('pipes.amazonaws.com', {
         conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID } },
@@ -84,6 +88,9 @@ export class OutboxPipe extends Construct {
     this.#allow(['dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator'], source);
     // The service offers no resource for this one.
     this.#allow(['dynamodb:ListStreams'], '*');
+    acknowledge(this.role, {
+      'IAM5[Resource::*]': 'dynamodb:ListStreams is bound to no resource by the service.',
+    });
     this.#allow(['sqs:SendMessage'], this.deadLetterQueue.queueArn);
     const targetArn = toBus ? target.eventBusArn : target.queueArn;
     this.#allow([toBus ? 'events:PutEvents' : 'sqs:SendMessage'], targetArn);

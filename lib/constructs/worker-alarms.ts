@@ -11,6 +11,7 @@ import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { type ITopic, Topic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
+import type { OutboxPipe } from './outbox-pipe.ts';
 import type { WorkerFunction } from './worker-function.ts';
 import { workerMetric } from './worker-metrics.ts';
 import type { WorkflowWorker } from './workflow-worker.ts';
@@ -53,6 +54,11 @@ export interface WorkerAlarmsProps {
    * @default none: no limit, no alarm
    */
   readonly maxInFlight?: number;
+  /**
+   * The outbox pipe: an alarm when something could not be published.
+   * @default none
+   */
+  readonly outbox?: OutboxPipe;
   /**
    * Time-out of the starter: an alarm when the slowest hundredth of batches needs 80 % of it.
    * @default the starter's own
@@ -157,9 +163,19 @@ export class WorkerAlarms extends Construct {
   }
 
   #queueRules(): Readonly<Record<string, Rule>> {
-    const { worker, backlogMessages = 1_000, oldestMessage = Duration.minutes(15) } = this.#props;
+    const { worker, outbox, backlogMessages = 1_000, oldestMessage = Duration.minutes(15) } = this.#props;
     const visible = { period: MINUTE, statistic: 'Maximum' };
     return {
+      ...(outbox === undefined
+        ? {}
+        : {
+            Unpublished: {
+              section: 'stuck' as const,
+              what: 'events could not be published; their rows are in the table',
+              metric: outbox.deadLetterQueue.metricApproximateNumberOfMessagesVisible(visible),
+              from: 1,
+            },
+          }),
       DeadLetters: {
         section: 'dlq',
         what: 'messages that could not be read or started lie in the dead-letter queue',

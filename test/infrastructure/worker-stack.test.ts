@@ -1,0 +1,48 @@
+import { fileURLToPath } from 'node:url';
+import { type App, Stack, Validations } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
+import { Key } from 'aws-cdk-lib/aws-kms';
+import { Queue } from 'aws-cdk-lib/aws-sqs';
+import { AwsSolutionsChecks } from 'cdk-nag';
+import { describe, expect, it } from 'vitest';
+import { messages } from '../../lambdas/messages/index.ts';
+import { WorkerChecks } from '../../lib/checks/worker-checks.ts';
+import { WorkerStack, type WorkerStackProps } from '../../lib/worker-stack.ts';
+import { unbundledApp } from '../helpers/template.ts';
+
+const worker = {
+  messages,
+  messagesEntry: fileURLToPath(new URL('../../lambdas/messages/index.ts', import.meta.url)),
+};
+const stackIn = (app: App, props: Partial<WorkerStackProps> = {}) =>
+  new WorkerStack(app, 'Test', { worker, ...props });
+
+describe('WorkerStack', () => {
+  it('keeps the AwsSolutions rules and the worker’s own, each exception with its reason', () => {
+    const app = unbundledApp();
+    Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new WorkerChecks());
+    stackIn(app);
+    expect(() => app.synth()).not.toThrow();
+  });
+
+  it('keeps them with a customer key, an in-flight limit and an outbox', () => {
+    const app = unbundledApp();
+    Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new WorkerChecks());
+    const around = new Stack(app, 'Around');
+    const encryptionKey = new Key(around, 'Key', { enableKeyRotation: true });
+    const outboxTarget = Queue.fromQueueArn(around, 'Next', 'arn:aws:sqs:eu-west-1:111122223333:next');
+    stackIn(app, { worker: { ...worker, encryptionKey, maxInFlight: 100 }, outboxTarget });
+    expect(() => app.synth()).not.toThrow();
+  });
+
+  it('says where dashboard, alarms and the operators’ policy are', () => {
+    const template = Template.fromStack(stackIn(unbundledApp()));
+    for (const output of ['DashboardName', 'AlarmTopicArn', 'OperatorPolicyArn'])
+      template.hasOutput(output, {});
+  });
+
+  it('gives the same template twice', () => {
+    const once = () => JSON.stringify(Template.fromStack(stackIn(unbundledApp())).toJSON());
+    expect(once()).toBe(once());
+  });
+});
