@@ -2,6 +2,7 @@ import { Duration, type RemovalPolicy } from 'aws-cdk-lib';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { BlockPublicAccess, Bucket, BucketEncryption } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
+import { acknowledge } from './acknowledge.ts';
 
 /** Properties of {@link PayloadBucket}. */
 export interface PayloadBucketProps {
@@ -38,6 +39,9 @@ export class PayloadBucket extends Construct {
             encryptionKey: props.encryptionKey,
             bucketKeyEnabled: true,
           }),
+    });
+    acknowledge(this.bucket, {
+      S1: 'CloudTrail data events tell who read which object; a log bucket is the account’s to choose.',
     });
   }
 }

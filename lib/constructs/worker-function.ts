@@ -10,6 +10,7 @@ import {
 } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
+import { acknowledge } from './acknowledge.ts';
 import { bundleFunction, type FunctionBundleProps } from './function-bundle.ts';
 
 /** Namespace of every metric that the functions emit. */
@@ -75,7 +76,13 @@ export class WorkerFunction extends Construct {
     this.role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     this.allow(['logs:CreateLogStream', 'logs:PutLogEvents'], [this.logGroup.logGroupArn]);
     const { vpc, vpcSubnets, securityGroups, telemetry } = defaults;
-    if (vpc !== undefined) this.allow(NETWORK_INTERFACE_ACTIONS, ['*']);
+    if (vpc !== undefined) {
+      this.allow(NETWORK_INTERFACE_ACTIONS, ['*']);
+      acknowledge(this.role, {
+        'IAM5[Resource::*]':
+          'Lambda makes the network interfaces, which have no ARN before; EC2 restricts none of it.',
+      });
+    }
     this.function = new LambdaFunction(this, 'Function', {
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,

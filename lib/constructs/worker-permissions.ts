@@ -1,16 +1,21 @@
-import { Aws, Fn } from 'aws-cdk-lib';
+import { ArnFormat, Stack } from 'aws-cdk-lib';
 import type { ITable, Table } from 'aws-cdk-lib/aws-dynamodb';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { Bucket, IBucket } from 'aws-cdk-lib/aws-s3';
 import type { ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
+import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { INDEXES } from '../../lambdas/core/table.ts';
+import { acknowledge, acknowledgeWildcard } from './acknowledge.ts';
 import type { WorkerFunction } from './worker-function.ts';
 import type { WorkerStateMachine } from './worker-state-machine.ts';
 
 /** What the services call with the caller's rights where a customer key is used. */
 const KEY_ACTIONS = ['kms:Decrypt', 'kms:DescribeKey', 'kms:Encrypt', 'kms:GenerateDataKey'];
+
+const UNKNOWN_KEYS =
+  'Objects are named after their content or by a message: their keys are not known before.';
 
 /**
  * Who may do what: exactly the actions that a function's code calls, on the worker's own resources. Transactions have
@@ -47,6 +52,7 @@ export class WorkerPermissions {
     );
     if (to.quarantines) this.rows(starter, ['dynamodb:PutItem'], ['QUARANTINE#*']);
     starter.allow(['s3:PutObject'], [to.payloadBucket.arnForObjects('payloads/*')]);
+    acknowledgeWildcard(starter.role, to.payloadBucket.arnForObjects('payloads/*'), UNKNOWN_KEYS);
     starter.allow(['states:StartExecution'], [to.stateMachineArn]);
     this.useKeys(starter);
   }
@@ -59,6 +65,7 @@ export class WorkerPermissions {
       ['s3:GetObject', 's3:GetObjectVersion'],
       buckets.map((bucket) => bucket.arnForObjects('*')),
     );
+    for (const bucket of buckets) acknowledgeWildcard(plan.role, bucket.arnForObjects('*'), UNKNOWN_KEYS);
     // Without it S3 answers "denied" for an object that is not there yet.
     plan.allow(
       ['s3:ListBucket'],
@@ -94,7 +101,11 @@ export class WorkerPermissions {
   ): void {
     const objects = payloadBucket.arnForObjects('payloads/*');
     plan.allow(['s3:PutObject'], [objects]);
-    for (const reader of [commit, ...providers]) reader.allow(['s3:GetObject'], [objects]);
+    acknowledgeWildcard(plan.role, objects, UNKNOWN_KEYS);
+    for (const reader of [commit, ...providers]) {
+      reader.allow(['s3:GetObject'], [objects]);
+      acknowledgeWildcard(reader.role, objects, UNKNOWN_KEYS);
+    }
   }
 
   commit(commit: WorkerFunction): void {
@@ -113,6 +124,7 @@ export class WorkerPermissions {
   runEffect(run: WorkerFunction, payloadBucket: Bucket): void {
     this.rows(run, ['dynamodb:PutItem', 'dynamodb:UpdateItem'], ['EFFECT#*']);
     run.allow(['s3:PutObject'], [payloadBucket.arnForObjects('payloads/*')]);
+    acknowledgeWildcard(run.role, payloadBucket.arnForObjects('payloads/*'), UNKNOWN_KEYS);
     this.useKeys(run);
   }
 
@@ -131,6 +143,7 @@ export class WorkerPermissions {
     );
     // DynamoDB restricts the listing to no resource.
     waker.allow(['dynamodb:ListStreams'], ['*']);
+    acknowledge(waker.role, { 'IAM5[Resource::*]': 'DynamoDB restricts ListStreams to no resource.' });
     waker.allow(['sqs:SendMessage'], [to.failures.queueArn]);
     waker.allow(['dynamodb:BatchGetItem', 'dynamodb:Query', 'dynamodb:DeleteItem'], [this.table.tableArn]);
     this.rows(waker, ['dynamodb:PutItem', 'dynamodb:UpdateItem'], ['COUNTER#*']);
@@ -148,7 +161,13 @@ export class WorkerPermissions {
   ): void {
     const machine = to.stateMachine.stateMachine;
     reconciler.allow(['states:ListExecutions', 'states:SendTaskSuccess'], [machine.stateMachineArn]);
-    reconciler.allow(['states:DescribeExecution'], [executionsOf(machine.stateMachineArn)]);
+    const executions = executionsOf(machine);
+    reconciler.allow(['states:DescribeExecution'], [executions]);
+    acknowledgeWildcard(
+      reconciler.role,
+      executions,
+      'The executions of this state machine, whose names come from messages.',
+    );
     reconciler.allow(
       [
         'dynamodb:BatchGetItem',
@@ -203,9 +222,10 @@ export class WorkerPermissions {
 }
 
 /** The ARNs of a state machine's executions. */
-export const executionsOf = (stateMachineArn: string): string =>
-  Fn.join(':', [
-    `arn:${Aws.PARTITION}:states:${Aws.REGION}:${Aws.ACCOUNT_ID}:execution`,
-    Fn.select(6, Fn.split(':', stateMachineArn)),
-    '*',
-  ]);
+export const executionsOf = (machine: StateMachine): string =>
+  Stack.of(machine).formatArn({
+    service: 'states',
+    resource: 'execution',
+    resourceName: `${machine.stateMachineName}:*`,
+    arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+  });

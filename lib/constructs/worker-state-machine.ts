@@ -11,6 +11,7 @@ import {
 } from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
 import { type DefinitionNumbers, renderDefinition } from '../../statemachines/definition.ts';
+import { acknowledge } from './acknowledge.ts';
 
 /** Properties of {@link WorkerStateMachine}. */
 export interface WorkerStateMachineProps {
@@ -67,6 +68,15 @@ export class WorkerStateMachine extends Construct {
       ...(encryptionKey === undefined
         ? {}
         : { encryptionConfiguration: new CustomerManagedEncryptionConfiguration(encryptionKey) }),
+    });
+    acknowledge(this.role, {
+      'IAM5[Resource::*]': 'Logs restricts the delivery of a state machine’s log to no resource.',
+    });
+    acknowledge(this.stateMachine, {
+      SF2: 'Traces are carried by the envelope’s traceparent to every function and provider.',
+      ...(props.logExecutionData
+        ? {}
+        : { SF1: 'Events carry message data, which may be personal; the history keeps them for 90 days.' }),
     });
   }
 

@@ -14,6 +14,7 @@ import { streamFilters } from '../../lambdas/core/stream.ts';
 import { STATUS_CHANGE_RULE, SWEEP_MINUTES } from '../../lambdas/reconciler/handler.ts';
 import { inboxTtlSeconds, providerPlaceholder } from '../../statemachines/definition.ts';
 import { throwFaults } from '../faults.ts';
+import { acknowledge } from './acknowledge.ts';
 import { NO_SOURCES } from './function-bundle.ts';
 import { MessageQueue, queueSecurity } from './message-queue.ts';
 import { PayloadBucket } from './payload-bucket.ts';
@@ -102,6 +103,11 @@ export class WorkflowWorker extends Construct {
     };
     this.quarantineQueue = new Queue(this, 'Quarantine', aside);
     this.streamFailureQueue = new Queue(this, 'StreamFailures', aside);
+    for (const queue of [this.quarantineQueue, this.streamFailureQueue]) {
+      acknowledge(queue, {
+        SQS3: 'People take from it, and an alarm tells them: nothing fails on its way out.',
+      });
+    }
     this.table =
       props.table ??
       new WorkerTable(this, 'Table', { deletionProtection: production, removalPolicy, encryptionKey }).table;
@@ -408,6 +414,15 @@ export class WorkflowWorker extends Construct {
   /** CloudWatch Logs encrypts with the caller's key only when the key's own policy names it. */
   #logsMayUse(key: IKey): void {
     const stack = Stack.of(this);
+    // The log of a state machine whose data is encrypted is delivered by another part of Logs.
+    key.addToResourcePolicy(
+      new PolicyStatement({
+        principals: [new ServicePrincipal('delivery.logs.amazonaws.com')],
+        actions: ['kms:Decrypt'],
+        resources: ['*'],
+        conditions: { StringEquals: { 'aws:SourceAccount': stack.account } },
+      }),
+    );
     key.addToResourcePolicy(
       new PolicyStatement({
         principals: [new ServicePrincipal(`logs.${stack.region}.amazonaws.com`)],
