@@ -3,7 +3,7 @@ import { DEFAULT_ATTEMPTS } from '../lambdas/core/execution.ts';
 import type { JsonObject, JsonValue } from '../lambdas/core/json.ts';
 
 /** Where the definition lies: one file for synthesis, local runs and tests. */
-export const DEFINITION_FILE = new URL('./worker.asl.json', import.meta.url);
+const DEFINITION_FILE = new URL('./worker.asl.json', import.meta.url);
 
 /** Numbers that the definition is given. Substitution can only put strings into a definition. */
 export interface DefinitionNumbers {
@@ -24,7 +24,7 @@ const FREE_ROUNDS = 3;
 const MAX_ROUNDS = 10;
 const DAY_SECONDS = 24 * 60 * 60;
 
-export const DEFAULT_EXECUTION_TIMEOUT_SECONDS = 7 * DAY_SECONDS;
+const DEFAULT_EXECUTION_TIMEOUT_SECONDS = 7 * DAY_SECONDS;
 
 /**
  * Seconds that an inbox row outlives its final status: the longer of the retention and the 90 days for which a
@@ -42,16 +42,6 @@ export const DEFAULT_NUMBERS: DefinitionNumbers = {
   runEffectTimeoutSeconds: 330,
   resolutionTimeoutSeconds: DAY_SECONDS,
 };
-
-/** Names of the `${…}` placeholders that {@link renderDefinition} leaves in place. */
-export const PLACEHOLDERS = [
-  'PlanFunctionArn',
-  'CommitFunctionArn',
-  'ReportFailureFunctionArn',
-  'TableName',
-  'WorkerName',
-  'QuarantineQueueUrl',
-] as const;
 
 /** Placeholder of a provider's function. */
 export const providerPlaceholder = (provider: string): string => `RunEffect${provider}FunctionArn`;

@@ -3,7 +3,7 @@ import { type EffectRow, isVoid } from './effects.ts';
 import type { AnyOperation } from './provider.ts';
 
 /** How far apart the clocks of two functions may be. */
-export const CLOCK_MARGIN_SECONDS = 30;
+const CLOCK_MARGIN_SECONDS = 30;
 
 /** A living caller never loses its lease: it ends before the function does, whatever clock one looks at. */
 export const leaseSeconds = (functionTimeoutSeconds: number): number =>

@@ -120,10 +120,10 @@ function retryOf({ attempts }: EffectRequest): Pick<WireEffect, 'retry'> {
  * `<idempotencyKey>#<name>`: never a position, which a handler fix between failure and redrive would shift into a
  * second charge. A cached effect is shared by all that ask for its cache key.
  */
-export const effectKey = (effect: Pick<EffectRequest, 'name' | 'cache'>, idempotencyKey: string): string =>
+const effectKey = (effect: Pick<EffectRequest, 'name' | 'cache'>, idempotencyKey: string): string =>
   effect.cache === undefined ? `${idempotencyKey}#${effect.name}` : `CACHE#${effect.cache.key}`;
 
-export const effectRequestHash = (provider: string, operation: string, request: JsonValue): string =>
+const effectRequestHash = (provider: string, operation: string, request: JsonValue): string =>
   sha256(canonicalJson({ provider, operation, request }));
 
 /** Checks what does not depend on one part alone: the number of actions, and the size of every item. */

@@ -11,7 +11,7 @@ import type { CallOutcome } from './call.ts';
 import { fieldsOf, type Run, type RunEffectDeps, type RunEffectResult, reportDoubt } from './run-effect.ts';
 
 /** A response above this lies in the payload bucket. */
-export const MAX_RESPONSE_BYTES = 64 * 1024;
+const MAX_RESPONSE_BYTES = 64 * 1024;
 const MAX_REFERENCE = 300;
 const MAX_MESSAGE_BYTES = 2_048;
 

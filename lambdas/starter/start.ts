@@ -11,7 +11,7 @@ import { aggregateKey, skipKey } from '../core/table.ts';
 import type { Rejection } from './record.ts';
 
 /** An execution takes 262,144 bytes of input; what is above this leaves no room for the plan beside it. */
-export const MAX_INLINE_INPUT_BYTES = 200 * 1024;
+const MAX_INLINE_INPUT_BYTES = 200 * 1024;
 /** Quarantine carries the input as text inside JSON, where each quote and backslash takes a byte more. */
 const MAX_QUOTED_INPUT_BYTES = 240 * 1024;
 

@@ -41,7 +41,7 @@ const INVALID_BACKOFF = { baseSeconds: 1, capSeconds: 30 };
 const OVERLOAD_BACKOFF = { baseSeconds: 30, capSeconds: 60, floorSeconds: 30 };
 
 /** Not done with a record: the queue keeps it. */
-export class NotStarted extends Error {
+class NotStarted extends Error {
   override readonly name = 'NotStarted';
 }
 
