@@ -34,7 +34,7 @@ export const documentIngest = defineMessage({
           payload: { documentId: envelope.aggregateId, sha256 },
         },
       ],
-      resultRef: `document/${envelope.aggregateId}/${sha256}`,
+      resultRef: `document/${envelope.aggregateId}/${sha256.slice(0, 12)}`,
     };
   },
 });

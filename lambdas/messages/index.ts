@@ -1,4 +1,5 @@
 import type { AnyMessageDefinition } from '../core/message-type.ts';
+import { answerGeneration } from './answer-generation.ts';
 import { caseDeadline } from './case-deadline.ts';
 import { caseNoteAdded } from './case-note-added.ts';
 import { caseStageChanged } from './case-stage-changed.ts';
@@ -13,5 +14,6 @@ export const messages: readonly AnyMessageDefinition[] = [
   caseNoteAdded,
   paymentCapture,
   noticeDelivery,
+  answerGeneration,
   documentIngest,
 ];
