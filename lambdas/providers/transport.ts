@@ -10,6 +10,8 @@ const NOT_CONNECTED: ReadonlySet<string> = new Set([
   'ENETUNREACH',
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
+/** Whatever its code, a system call that only opens a connection has sent nothing. */
+const OPENING: ReadonlySet<string> = new Set(['connect', 'getaddrinfo']);
 
 /** A certificate is refused in the handshake, before the request is sent. */
 const UNTRUSTED = /^(CERT_|ERR_TLS_CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_(GET_ISSUER|VERIFY_LEAF))/;
@@ -22,13 +24,15 @@ const UNTRUSTED = /^(CERT_|ERR_TLS_CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_(GET
  * @param signal the call's: once it is aborted, whatever was thrown means that there was no answer in time
  */
 export function transportFailure(error: unknown, what: string, signal: AbortSignal): CallFailure {
-  const code = systemCode(error);
-  if (NOT_CONNECTED.has(code)) {
-    const message = `${what}: no connection (${code})`;
+  const errors = systemErrors(error);
+  const opening = errors.find(({ code, syscall }) => NOT_CONNECTED.has(code) || OPENING.has(syscall));
+  if (opening !== undefined) {
+    const message = `${what}: no connection (${opening.code})`;
     return { done: 'no', kind: 'retryable', code: 'PROVIDER_UNREACHABLE', message };
   }
-  if (UNTRUSTED.test(code)) {
-    const message = `${what}: the certificate is not trusted (${code})`;
+  const untrusted = errors.find(({ code }) => UNTRUSTED.test(code));
+  if (untrusted !== undefined) {
+    const message = `${what}: the certificate is not trusted (${untrusted.code})`;
     return { done: 'no', kind: 'retryable', code: 'PROVIDER_UNTRUSTED', message };
   }
   if (signal.aborted || (error instanceof Error && error.name === 'TimeoutError')) {
@@ -37,10 +41,15 @@ export function transportFailure(error: unknown, what: string, signal: AbortSign
   return { done: 'unknown', code: 'PROVIDER_CONNECTION_LOST', message: `${what}: the connection broke off` };
 }
 
-/** The system's code of a failure, which clients keep at different depths. */
-function systemCode(error: unknown): string {
-  for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
-    if ('code' in at && typeof at.code === 'string') return at.code;
+/** The errors with a code behind one that a client threw; of several addresses tried, the last one's. */
+function systemErrors(error: unknown): readonly { readonly code: string; readonly syscall: string }[] {
+  const found: { code: string; syscall: string }[] = [];
+  let at = error;
+  for (let depth = 0; at instanceof Error && depth < 5; depth += 1) {
+    const code = 'code' in at && typeof at.code === 'string' ? at.code : '';
+    const syscall = 'syscall' in at && typeof at.syscall === 'string' ? at.syscall : '';
+    if (code !== '' || syscall !== '') found.push({ code, syscall });
+    at = at instanceof AggregateError ? at.errors.at(-1) : at.cause;
   }
-  return '';
+  return found;
 }

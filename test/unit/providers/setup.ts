@@ -51,3 +51,11 @@ export async function failureOf(operation: AnyOperation, effect: EffectCall<unkn
   }
   throw new Error('the call succeeded');
 }
+
+/** The environment that Lambda gives a function, and more. */
+export const awsEnv = (more: Readonly<Record<string, string>>): Readonly<Record<string, string>> => ({
+  AWS_REGION: 'us-east-1',
+  AWS_ACCESS_KEY_ID: 'local',
+  AWS_SECRET_ACCESS_KEY: 'local',
+  ...more,
+});

@@ -1,0 +1,4 @@
+import { bedrockConverseProvider } from './bedrock-converse.ts';
+
+/** Answers questions. */
+export const model = bedrockConverseProvider({ name: 'Model' });
