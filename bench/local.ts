@@ -5,9 +5,8 @@ import { fromItem, toItem } from '../lambdas/aws/items.ts';
 import { systemClock, systemId, systemRandom } from '../lambdas/aws/system.ts';
 import { inboxKey } from '../lambdas/core/table.ts';
 import { messages } from '../lambdas/messages/index.ts';
-import { bodyText, type Dispatch } from '../local/edge/http.ts';
-import { describeCall } from '../local/edge/service-call.ts';
 import { startRuntime } from '../local/runtime.ts';
+import { createUsageMeter } from '../local/usage.ts';
 
 // Messages through the whole local stack: SDK → SQS → starter → execution → commit. Counts, from the calls that
 // were really made, what a message costs. `node bench/local.ts [--messages 1000]`
@@ -17,8 +16,6 @@ const MESSAGES = at < 0 ? 1000 : Number(process.argv[at + 1]);
 /** Messages whose calls are metered, after the timed ones. */
 const METERED = 100;
 const SEND_BATCH = 10;
-const READS = new Set(['GetItem', 'BatchGetItem', 'Query']);
-const WRITES = new Set(['PutItem', 'UpdateItem', 'DeleteItem', 'TransactWriteItems']);
 const POLL_MILLIS = 100;
 
 if (!Number.isInteger(MESSAGES) || MESSAGES < 1) {
@@ -26,30 +23,7 @@ if (!Number.isInteger(MESSAGES) || MESSAGES < 1) {
   process.exit(2);
 }
 
-/** Totals by name: calls, DynamoDB units, invocations. */
-const totals = new Map<string, number>();
-let counting = false;
-function add(name: string, amount: number): void {
-  if (counting) totals.set(name, (totals.get(name) ?? 0) + amount);
-}
-
-/** Counts every call, and has DynamoDB say what it used. */
-function metered(dispatch: Dispatch): Dispatch {
-  return async (request) => {
-    if (!counting) return dispatch(request);
-    const { service, operation } = describeCall(request);
-    add(`${service} ${operation}`, 1);
-    if (service !== 'dynamodb' || !(READS.has(operation) || WRITES.has(operation))) return dispatch(request);
-    const asked = { ...JSON.parse(bodyText(request)), ReturnConsumedCapacity: 'TOTAL' };
-    const answer = await dispatch({ ...request, body: Buffer.from(JSON.stringify(asked)) });
-    const text = typeof answer.body === 'string' ? answer.body : Buffer.from(answer.body).toString();
-    const { ConsumedCapacity } = JSON.parse(text);
-    const kind = READS.has(operation) ? 'dynamodb read units' : 'dynamodb write units';
-    for (const used of [ConsumedCapacity ?? []].flat()) add(kind, used.CapacityUnits ?? 0);
-    return answer;
-  };
-}
-
+const meter = createUsageMeter();
 let peakBytes = 0;
 const watch = setInterval(() => {
   peakBytes = Math.max(peakBytes, process.memoryUsage.rss());
@@ -61,8 +35,8 @@ const runtime = await startRuntime({
   newId: systemId,
   messages,
   maxConcurrency: 5,
-  wrapServices: metered,
-  onInvoke: (name) => add(`lambda ${name}`, 1),
+  wrapServices: meter.wrapServices,
+  onInvoke: meter.onInvoke,
 });
 const { sqs, sfn, dynamodb } = runtime.clients;
 const { names } = runtime;
@@ -129,9 +103,9 @@ const startedAt = performance.now();
 await sendAndWait(0, MESSAGES);
 const seconds = (performance.now() - startedAt) / 1000;
 // Metering takes time of its own, so what a message uses is counted on further ones.
-counting = true;
+meter.start();
 const arns = await sendAndWait(MESSAGES, MESSAGES + METERED);
-counting = false;
+meter.stop();
 
 let wrong = 0;
 for (let index = 0; index < MESSAGES + METERED; index += 1) {
@@ -165,6 +139,6 @@ out(
   )}`,
 );
 out('a message used:');
-for (const [name, total] of [...totals].filter(([name]) => name !== 'sfn ListExecutions').sort())
+for (const [name, total] of [...meter.totals].filter(([name]) => name !== 'sfn ListExecutions').sort())
   out(`  ${name.padEnd(32)} ${each(total, METERED)}`);
 process.exitCode = wrong === 0 && left === 0 ? 0 : 1;

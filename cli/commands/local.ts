@@ -3,9 +3,9 @@ import { pathToFileURL } from 'node:url';
 import type { AnyMessageDefinition } from '../../lambdas/core/message-type.ts';
 import type { ProviderDefinition } from '../../lambdas/core/provider.ts';
 import type { Source } from '../../lambdas/core/sources.ts';
-import type { ExampleProviders } from '../../local/examples/example-providers.ts';
 import type { JournalEntry } from '../../local/examples/journal.ts';
 import type { ExampleOutcome } from '../../local/examples/run-examples.ts';
+import type { LocalProviders } from '../../local/providers/start-providers.ts';
 import { CliError } from '../cli-error.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
@@ -30,10 +30,10 @@ export async function local(options: LocalOptions, io: Io): Promise<ExitCode> {
   const { startRuntime } = await import('../../local/runtime.ts');
   const { createJournal } = await import('../../local/examples/journal.ts');
   const { documentExercise, EXERCISE_QUEUE } = await import('../../local/examples/exercise.ts');
-  const { startExampleProviders } = await import('../../local/examples/example-providers.ts');
+  const { startProviders } = await import('../../local/providers/start-providers.ts');
   const modules = await loadModules(options.messages);
   const definitions = modules.messages;
-  const servers = await startExampleProviders();
+  const servers = await startProviders();
 
   const live = (entry: JournalEntry) => {
     const line = describe(entry);
@@ -51,7 +51,7 @@ export async function local(options: LocalOptions, io: Io): Promise<ExitCode> {
       sources: modules.sources,
       providers: modules.providers,
       // The example providers are never real ones, whatever the environment says.
-      providerEnvironment: options.messages === undefined ? servers.environment : settingsOf(io.env),
+      providerEnvironment: options.messages === undefined ? servers.env : settingsOf(io.env),
       telemetry: journals.main,
       ...(options.examples ? { inputs: [{ ...EXERCISE_QUEUE, telemetry: journals.exercise }] } : {}),
       ...(options.dataDir === undefined ? {} : { dataDir: resolve(io.cwd, options.dataDir) }),
@@ -105,7 +105,7 @@ export async function local(options: LocalOptions, io: Io): Promise<ExitCode> {
 }
 
 /** Starts the runtime; where it cannot, nothing of its surroundings is left. */
-async function start<T>(servers: ExampleProviders, startRuntime: () => Promise<T>): Promise<T> {
+async function start<T>(servers: LocalProviders, startRuntime: () => Promise<T>): Promise<T> {
   try {
     return await startRuntime();
   } catch (error) {

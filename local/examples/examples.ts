@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { ExampleProviders } from './example-providers.ts';
+import type { LocalProviders } from '../providers/start-providers.ts';
 
 /** What a message may come to. `DONE TWICE` is what must not be: an effect that happened more than once. */
 export type ExampleResult =
@@ -15,9 +15,9 @@ export type ExampleResult =
 export interface ExampleEffect {
   readonly name: string;
   /** The provider acts on the first call, and its answer is lost. */
-  readonly loseAnswer?: (providers: ExampleProviders) => void;
+  readonly loseAnswer?: (providers: LocalProviders) => void;
   /** How often the effect has happened at the provider, of how many calls. */
-  readonly seen: (providers: ExampleProviders) => { readonly calls: number; readonly done: number };
+  readonly seen: (providers: LocalProviders) => { readonly calls: number; readonly done: number };
 }
 
 /** One message of the set that the local runtime sends itself. */
@@ -33,6 +33,12 @@ export interface Example {
 }
 
 const LOST_ANSWER = { when: 'after', how: 'cut' } as const;
+
+/** Two messages ask the same. */
+const ANSWER: ExampleEffect = {
+  name: 'answer',
+  seen: ({ bedrock }) => ({ calls: bedrock.requests.length, done: bedrock.ledger.length }),
+};
 
 /** The examples in the order in which they are sent. The first one is done before the others follow. */
 export const EXAMPLES: readonly Example[] = [
@@ -67,6 +73,20 @@ export const EXAMPLES: readonly Example[] = [
       loseAnswer: ({ notices }) => notices.fail(LOST_ANSWER),
       seen: ({ notices }) => ({ calls: notices.requests.length, done: notices.ledger.length }),
     },
+  },
+  {
+    title: 'a question to a model',
+    file: 'question-1.json',
+    queue: 'main',
+    expects: 'COMPLETED',
+    effect: ANSWER,
+  },
+  {
+    title: 'the same question',
+    file: 'question-2.json',
+    queue: 'main',
+    expects: 'COMPLETED',
+    effect: ANSWER,
   },
   {
     title: 'a document by reference',

@@ -5,9 +5,10 @@ import { fromItem, toItem } from '../../lambdas/aws/items.ts';
 import type { Clock } from '../../lambdas/core/clock.ts';
 import { parseEnvelope } from '../../lambdas/core/envelope.ts';
 import type { Row } from '../../lambdas/core/ports.ts';
+import { sealedKey } from '../../lambdas/core/seal.ts';
 import { effectRowKey, type ItemKey, inboxKey } from '../../lambdas/core/table.ts';
+import type { LocalProviders } from '../providers/start-providers.ts';
 import type { LocalRuntime } from '../runtime.ts';
-import type { ExampleProviders } from './example-providers.ts';
 import { EXAMPLES, type Example, type ExampleResult, exampleBody, exampleObject } from './examples.ts';
 import { EXERCISE_QUEUE } from './exercise.ts';
 import type { Journal } from './journal.ts';
@@ -26,7 +27,7 @@ export interface RunExamplesOptions {
   readonly runtime: LocalRuntime;
   readonly clock: Clock;
   /** Where the runtime's providers call. */
-  readonly providers: ExampleProviders;
+  readonly providers: LocalProviders;
   /** Log lines of the worker's queue, and of the exercise's. */
   readonly journals: { readonly main: Journal; readonly exercise: Journal };
   /** Told of each outcome as it is known. */
@@ -114,8 +115,17 @@ async function prepare(
     );
   }
   // What an older run has done, kept in a data directory, is not called again: the fault would meet another message.
-  const known = await readRow(inboxKey(idempotencyKey, runtime.names.workerName), runtime);
+  const known = await readInbox(idempotencyKey, runtime);
   if (known === undefined) example.effect?.loseAnswer?.(providers);
+}
+
+/** A type that keeps its data out of histories has its key known by a digest. */
+async function readInbox(key: string, runtime: LocalRuntime): Promise<Row | undefined> {
+  const { workerName } = runtime.names;
+  return (
+    (await readRow(inboxKey(key, workerName), runtime)) ??
+    (await readRow(inboxKey(sealedKey(key), workerName), runtime))
+  );
 }
 
 async function readRow(key: ItemKey, runtime: LocalRuntime): Promise<Row | undefined> {
@@ -130,15 +140,22 @@ async function finished(
   key: string,
   { runtime, providers }: RunExamplesOptions,
 ): Promise<Outcome | undefined> {
-  const row = (await readRow(inboxKey(key, runtime.names.workerName), runtime)) ?? {};
+  const row = (await readInbox(key, runtime)) ?? {};
   if (row.status === 'COMPLETED' && row.outcome === 'SUPERSEDED') {
     return { result: 'SUPERSEDED', why: 'a newer version is applied; only the inbox row was written' };
   }
   if (row.status === 'COMPLETED') {
     const seen = example.effect?.seen(providers);
-    if (seen === undefined) return { result: 'COMPLETED', why: `committed once: ${row.resultRef}` };
-    const counts = `${seen.calls} calls, done ${seen.done} time(s)`;
-    return { result: seen.done > 1 ? 'DONE TWICE' : 'COMPLETED', why: `${counts}: ${row.resultRef}` };
+    // None at all: an older run, kept in a data directory, has done it.
+    if (seen === undefined || seen.calls === 0) {
+      return { result: 'COMPLETED', why: `committed once: ${row.resultRef}` };
+    }
+    const done = seen.done === 1 ? 'once' : `${seen.done} times`;
+    const calls = seen.calls === 1 ? '1 call' : `${seen.calls} calls`;
+    return {
+      result: seen.done > 1 ? 'DONE TWICE' : 'COMPLETED',
+      why: `done ${done} in ${calls}: ${row.resultRef}`,
+    };
   }
   if (row.status === 'FAILED_TERMINAL') {
     return {

@@ -1,22 +1,22 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { messages } from '../../lambdas/messages/index.ts';
 import { providers } from '../../lambdas/providers/index.ts';
-import { startExampleProviders } from '../../local/examples/example-providers.ts';
 import { documentExercise, EXERCISE_QUEUE } from '../../local/examples/exercise.ts';
 import { createJournal } from '../../local/examples/journal.ts';
 import { type ExampleOutcome, runExamples } from '../../local/examples/run-examples.ts';
+import { startProviders } from '../../local/providers/start-providers.ts';
 import { countCalls } from '../helpers/count-calls.ts';
 import { startWorker } from '../helpers/worker.ts';
 
 async function runAll() {
   const journals = { main: createJournal(), exercise: createJournal() };
-  const servers = await startExampleProviders();
+  const servers = await startProviders();
   onTestFinished(() => servers.close());
   const counted = countCalls(providers);
   const worker = await startWorker({
     messages: [...messages, documentExercise],
     providers: counted.providers,
-    providerEnvironment: servers.environment,
+    providerEnvironment: servers.env,
     busy: counted.inFlight,
     telemetry: journals.main,
     inputs: [{ ...EXERCISE_QUEUE, telemetry: journals.exercise }],
@@ -44,6 +44,8 @@ describe('the examples', () => {
       'invalid JSON: DEAD LETTER',
       'payment: answer lost: COMPLETED',
       'notice: answer lost: IN DOUBT',
+      'a question to a model: COMPLETED',
+      'the same question: COMPLETED',
       'a document by reference: COMPLETED',
       'exercise: fails as it is: DEAD LETTER',
       'exercise: its neighbour: COMPLETED',
@@ -87,5 +89,11 @@ describe('the examples', () => {
       'npx stepwell effects resolve notice:N-1#deliver --completed --reference notice-1',
     );
     expect(servers.notices.ledger).toHaveLength(1);
+  });
+
+  it('ask the model once for two equal questions', async () => {
+    const { servers } = await runAll();
+
+    expect(servers.bedrock.requests).toHaveLength(1);
   });
 });
