@@ -1,7 +1,9 @@
 import { fileURLToPath } from 'node:url';
-import { App, Validations } from 'aws-cdk-lib';
+import { App, Aws, Validations } from 'aws-cdk-lib';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { ConfigurationError } from '../lambdas/core/errors.ts';
+import { ANSWER_MODEL_ID } from '../lambdas/messages/answer-generation.ts';
 import { messages } from '../lambdas/messages/index.ts';
 import { providers } from '../lambdas/providers/index.ts';
 import { WorkerChecks } from '../lib/checks/worker-checks.ts';
@@ -31,6 +33,25 @@ new WorkerStack(app, setting('stack', 'Stepwell'), {
     providerSettings: {
       Payments: { environment: { PAYMENTS_URL: setting('paymentsUrl', 'https://payments.example') } },
       Notices: { environment: { NOTICES_URL: setting('noticesUrl', 'https://notices.example') } },
+      // Only what the examples ask for: one sender's e-mail (`-c emailIdentity=…`), and the model that answers.
+      Email: {
+        policy: [
+          new PolicyStatement({
+            actions: ['ses:SendEmail'],
+            resources: [
+              `arn:${Aws.PARTITION}:ses:${Aws.REGION}:${Aws.ACCOUNT_ID}:identity/${setting('emailIdentity', 'notices.example')}`,
+            ],
+          }),
+        ],
+      },
+      Model: {
+        policy: [
+          new PolicyStatement({
+            actions: ['bedrock:InvokeModel'],
+            resources: [`arn:${Aws.PARTITION}:bedrock:${Aws.REGION}::foundation-model/${ANSWER_MODEL_ID}`],
+          }),
+        ],
+      },
     },
   },
 });
