@@ -7,6 +7,7 @@ import type { WorkflowWorker } from './workflow-worker.ts';
 
 /** Properties of {@link OperatorPolicy}. */
 export interface OperatorPolicyProps {
+  /** The worker that is operated. */
   readonly worker: WorkflowWorker;
 }
 

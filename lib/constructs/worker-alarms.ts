@@ -18,6 +18,7 @@ import type { WorkflowWorker } from './workflow-worker.ts';
 
 /** Properties of {@link WorkerAlarms}. */
 export interface WorkerAlarmsProps {
+  /** The worker that is watched. */
   readonly worker: WorkflowWorker;
   /**
    * Where alarms are sent.

@@ -17,6 +17,7 @@ import type { WorkflowWorker } from './workflow-worker.ts';
 
 /** Properties of {@link WorkerDashboard}. */
 export interface WorkerDashboardProps {
+  /** The worker that is shown. */
   readonly worker: WorkflowWorker;
   /**
    * Where the runbooks are; `#<section>` is appended.

@@ -5,6 +5,7 @@ import type { WorkflowWorker } from './workflow-worker.ts';
 
 /** Properties of {@link WorkerQueries}. */
 export interface WorkerQueriesProps {
+  /** The worker whose logs are asked. */
   readonly worker: WorkflowWorker;
 }
 
