@@ -21,6 +21,12 @@ const RETRYABLE: ReadonlySet<string> = new Set([
   'InternalServerException',
 ]);
 
+/**
+ * HTTP/2. A kept session that died while the function was frozen would cost the whole time-out. No time-outs here: the
+ * call's signal is the one.
+ */
+const ONE_REQUEST_A_SESSION = { disableConcurrentStreams: true };
+
 /** A question as a plan asks it. */
 const questionSchema = v.object({
   modelId: v.pipe(v.string(), v.nonEmpty()),
@@ -62,7 +68,10 @@ function converseOperation(
   { env, clock }: ProviderContext,
 ): Operation<Question> {
   const { name, timeoutSeconds } = options;
-  const config = sdkClientConfig(env, 'AWS_ENDPOINT_URL_BEDROCK_RUNTIME', options.client);
+  const config = sdkClientConfig(env, 'AWS_ENDPOINT_URL_BEDROCK_RUNTIME', {
+    requestHandler: ONE_REQUEST_A_SESSION,
+    ...options.client,
+  });
   // A provider's module holds its own client, since it ends up in its own function; loaded when that function
   // opens it, so that no other one does.
   const loaded = import('@aws-sdk/client-bedrock-runtime').then(

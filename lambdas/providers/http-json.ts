@@ -81,7 +81,7 @@ const MAX_RESPONSE_BYTES = 1024 * 1024;
  * | 303 | unknown: carried out, its result is elsewhere |
  * | other 3xx | not done, terminal `HTTP_REDIRECT` |
  * | other 4xx | not done, terminal `HTTP_<status>` |
- * | no connection, certificate not trusted | not done, retryable |
+ * | no connection, or none with trusted TLS | not done, retryable |
  * | 5xx, connection cut, time-out, 2xx with anything but JSON | unknown |
  *
  * @throws ConfigurationError at the function's init when the URL is missing or not allowed

@@ -14,6 +14,15 @@ import { sdkFailure } from './sdk-failure.ts';
 /** Recipients of all kinds that SES takes in one message. */
 const MAX_RECIPIENTS = 50;
 const RETRYABLE: ReadonlySet<string> = new Set(['LimitExceededException']);
+/**
+ * A kept connection that was closed while the function was frozen would leave an e-mail in doubt that was never read.
+ * No time-outs here: the call's signal is the one.
+ */
+const ONE_REQUEST_A_CONNECTION = {
+  socketTimeout: 0,
+  httpAgent: { keepAlive: false },
+  httpsAgent: { keepAlive: false },
+};
 
 const addresses = v.pipe(v.array(v.pipe(v.string(), v.nonEmpty())), v.minLength(1));
 
@@ -65,7 +74,10 @@ export function sesEmailProvider(options: SesEmailProviderOptions): ProviderDefi
 
 function sendOperation(options: SesEmailProviderOptions, { env, clock }: ProviderContext): Operation<Email> {
   const { name, configurationSet, timeoutSeconds } = options;
-  const config = sdkClientConfig(env, 'AWS_ENDPOINT_URL_SESV2', options.client);
+  const config = sdkClientConfig(env, 'AWS_ENDPOINT_URL_SESV2', {
+    requestHandler: ONE_REQUEST_A_CONNECTION,
+    ...options.client,
+  });
   // A provider's module holds its own client, since it ends up in its own function; loaded when that function
   // opens it, so that no other one does.
   const loaded = import('@aws-sdk/client-sesv2').then(({ SESv2Client, SendEmailCommand }) => ({

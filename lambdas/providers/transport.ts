@@ -13,8 +13,9 @@ const NOT_CONNECTED: ReadonlySet<string> = new Set([
 /** Whatever its code, a system call that only opens a connection has sent nothing. */
 const OPENING: ReadonlySet<string> = new Set(['connect', 'getaddrinfo']);
 
-/** A certificate is refused in the handshake, before the request is sent. */
-const UNTRUSTED = /^(CERT_|ERR_TLS_CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_(GET_ISSUER|VERIFY_LEAF))/;
+/** The handshake failed, or its certificate was refused: the request is sent after it. */
+const UNTRUSTED =
+  /^(CERT_|ERR_TLS_CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_(GET_ISSUER|VERIFY_LEAF)|ERR_SSL_(WRONG_VERSION_NUMBER|.*_ALERT_(HANDSHAKE_FAILURE|PROTOCOL_VERSION)$))/;
 
 /**
  * What a connection that failed amounts to.
@@ -32,7 +33,7 @@ export function transportFailure(error: unknown, what: string, signal: AbortSign
   }
   const untrusted = errors.find(({ code }) => UNTRUSTED.test(code));
   if (untrusted !== undefined) {
-    const message = `${what}: the certificate is not trusted (${untrusted.code})`;
+    const message = `${what}: no trusted TLS connection (${untrusted.code})`;
     return { done: 'no', kind: 'retryable', code: 'PROVIDER_UNTRUSTED', message };
   }
   if (signal.aborted || (error instanceof Error && error.name === 'TimeoutError')) {

@@ -223,6 +223,16 @@ describe('an HTTP JSON operation without idempotency', () => {
     expect(failure).toMatchObject({ done: 'no', kind: 'retryable', code: 'PROVIDER_UNREACHABLE' });
   });
 
+  it('is not done when there is no TLS connection', async () => {
+    const { server } = await noticeSetUp();
+    const deliver = operationOf(notices, 'deliver', { NOTICES_URL: server.url.replace('http:', 'https:') });
+
+    const failure = await failureOf(deliver, call(NOTICE));
+
+    expect(failure).toMatchObject({ done: 'no', kind: 'retryable', code: 'PROVIDER_UNTRUSTED' });
+    expect(server.requests).toHaveLength(0);
+  });
+
   it.each<ProviderFault>([
     { when: 'after', how: 'garbage' },
     { when: 'after', how: 'cut' },

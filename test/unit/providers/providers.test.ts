@@ -41,7 +41,7 @@ describe('the shipped providers', () => {
 describe('the local counterpart of an AWS service', () => {
   it('refuses a request that it does not know, in the form in which the SDK reads errors', async () => {
     local = await startProviders();
-    const client = new SESv2Client(sdkClientConfig(local.env, 'AWS_ENDPOINT_URL_SESV2'));
+    const client = new SESv2Client(sdkClientConfig(local.env, 'AWS_ENDPOINT_URL_SESV2', {}));
 
     const sending = client.send(new SendEmailCommand({ Content: { Raw: { Data: new Uint8Array(1) } } }));
 
