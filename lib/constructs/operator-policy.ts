@@ -1,8 +1,8 @@
-import { ArnFormat, Stack } from 'aws-cdk-lib';
 import { Effect, ManagedPolicy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 import { INDEXES } from '../../lambdas/core/table.ts';
 import { acknowledge, acknowledgeWildcard } from './acknowledge.ts';
+import { executionsOf } from './worker-permissions.ts';
 import type { WorkflowWorker } from './workflow-worker.ts';
 
 /** Properties of {@link OperatorPolicy}. */
@@ -21,13 +21,8 @@ export class OperatorPolicy extends Construct {
   constructor(scope: Construct, id: string, { worker }: OperatorPolicyProps) {
     super(scope, id);
     const { queue, deadLetterQueue, quarantineQueue, table } = worker;
-    const { stateMachineArn: machine, stateMachineName } = worker.stateMachine.stateMachine;
-    const executions = Stack.of(this).formatArn({
-      service: 'states',
-      resource: 'execution',
-      resourceName: `${stateMachineName}:*`,
-      arnFormat: ArnFormat.COLON_RESOURCE_NAME,
-    });
+    const machine = worker.stateMachine.stateMachine.stateMachineArn;
+    const executions = executionsOf(worker.stateMachine.stateMachine);
     const allow = (actions: string[], resources: string[]) =>
       new PolicyStatement({ effect: Effect.ALLOW, actions, resources });
     const rows = allow(['dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem'], [table.tableArn]);

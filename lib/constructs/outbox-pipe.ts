@@ -34,7 +34,7 @@ export interface OutboxPipeProps {
 }
 
 /** Rows that are new; nothing else of the table leaves it. */
-export const OUTBOX_FILTER = {
+const OUTBOX_FILTER = {
   eventName: ['INSERT'],
   dynamodb: { Keys: { PK: { S: [{ prefix: 'OUTBOX#' }] } } },
 } as const;
