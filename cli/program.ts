@@ -48,12 +48,13 @@ To stop in a handler, run Node's inspector and set a breakpoint; handlers run in
         return local({ ...options, examples: options.examples || options.once }, io);
       }),
     );
+  addCostCommand(program, io, run);
   addMessageCommands(program, io, run);
   addOperatorCommands(program, io, run);
   program.addHelpText(
     'after',
     `
-Commands other than "local" work on the local runtime of this folder, or on a deployed stack:
+Commands other than "local" and "cost" work on the local runtime of this folder, or on a deployed stack:
   --endpoint URL, or --stack NAME [--worker NAME] [--region REGION]
 Exit codes: 0 done · 1 done, with a bad outcome · 2 not understood or invalid, nothing done
             3 no such key, case or stack · 4 endpoint or AWS not reachable, or access denied`,
@@ -81,6 +82,30 @@ const count = (text: string): number => {
   if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError('It is a whole number from 1.');
   return value;
 };
+
+function addCostCommand(program: Command, io: Io, run: Runner): void {
+  program
+    .command('cost [file]')
+    .description(
+      'What a million such messages cost on AWS: counted on a run in this process, us-east-1 prices.',
+    )
+    .option('--messages <n>', 'how many are run', count, 100)
+    .option('--function-ms <n>', 'assumed milliseconds of a function', count, 50)
+    .option('--memory <mb>', 'memory of a function', count, 512)
+    .option('--json', 'for programs', false)
+    .addHelpText(
+      'after',
+      `
+The file holds an envelope of a type in lambdas/messages; without one, local/examples/messages/good.json.
+  stepwell cost local/examples/messages/payment.json`,
+    )
+    .action((file, options) =>
+      run(async () => {
+        const { cost } = await import('./commands/cost.ts');
+        return cost(file, options, io);
+      }),
+    );
+}
 
 function addMessageCommands(program: Command, io: Io, run: Runner): void {
   onTarget(
