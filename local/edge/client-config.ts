@@ -18,7 +18,11 @@ export interface InProcessClientConfig {
   readonly defaultsMode: 'standard';
   readonly useDualstackEndpoint: false;
   readonly useFipsEndpoint: false;
+  readonly signer: { sign<T>(request: T): Promise<T> };
 }
+
+/** Nobody in this process checks a signature, and computing one costs more than most calls do. */
+const UNSIGNED = { sign: <T>(request: T): Promise<T> => Promise.resolve(request) };
 
 /** Configuration of a client whose calls go through `requestHandler` and whose retries wait on `clock`. */
 export function inProcessClientConfig(options: {
@@ -40,5 +44,6 @@ export function inProcessClientConfig(options: {
     defaultsMode: 'standard',
     useDualstackEndpoint: false,
     useFipsEndpoint: false,
+    signer: UNSIGNED,
   };
 }
