@@ -32,6 +32,9 @@ export async function listInDoubt(
         effects.map((effect) => Object.values(effect)),
       ),
     );
+    io.note(
+      'Ask the provider, then: stepwell effects resolve EFFECT --completed --reference R | --not-done | --failed CODE',
+    );
   }
   return EXIT.OK;
 }
