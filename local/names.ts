@@ -36,3 +36,6 @@ export function localNames(workerName: string, fifo: boolean): WorkerNames {
     payloadBucket: `${workerName}-payloads`,
   };
 }
+
+/** The name of a queue, from its URL. */
+export const queueNameOf = (queueUrl: string): string => queueUrl.slice(queueUrl.lastIndexOf('/') + 1);

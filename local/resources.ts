@@ -1,6 +1,6 @@
 import { CreateTableCommand, type DynamoDBClient, ResourceInUseException } from '@aws-sdk/client-dynamodb';
 import { INDEXES, TABLE } from '../lambdas/core/table.ts';
-import type { WorkerNames } from './names.ts';
+import { queueNameOf, type WorkerNames } from './names.ts';
 import type { S3Store } from './s3/index.ts';
 import type { SqsStore } from './sqs/index.ts';
 
@@ -22,7 +22,7 @@ export async function createResources(options: ResourceOptions): Promise<void> {
   const { names, sqs, s3, fifo } = options;
   const kind = fifo ? { FifoQueue: 'true', ContentBasedDeduplication: 'true' } : {};
   const create = (url: string, attributes: Record<string, string>) =>
-    sqs.createQueue(url.slice(url.lastIndexOf('/') + 1), attributes, {});
+    sqs.createQueue(queueNameOf(url), attributes, {});
   create(names.dlqUrl, { ...kind, MessageRetentionPeriod: String(14 * DAY_SECONDS) });
   create(names.quarantineQueueUrl, { MessageRetentionPeriod: String(14 * DAY_SECONDS) });
   create(names.queueUrl, {
@@ -43,11 +43,10 @@ export function createInputQueues(
   sqs: SqsStore,
   input: { readonly queueUrl: string; readonly dlqUrl: string; readonly maxReceiveCount: number },
 ): void {
-  const nameOf = (url: string) => url.slice(url.lastIndexOf('/') + 1);
   const retention = { MessageRetentionPeriod: String(14 * DAY_SECONDS) };
-  const { arn } = sqs.createQueue(nameOf(input.dlqUrl), retention, {});
+  const { arn } = sqs.createQueue(queueNameOf(input.dlqUrl), retention, {});
   sqs.createQueue(
-    nameOf(input.queueUrl),
+    queueNameOf(input.queueUrl),
     {
       VisibilityTimeout: String(VISIBILITY_SECONDS),
       RedrivePolicy: JSON.stringify({

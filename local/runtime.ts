@@ -41,7 +41,7 @@ import {
 } from './event-sources/index.ts';
 import { statusChangeEvent } from './event-sources/status-change-event.ts';
 import { FUNCTION_NAMES, runEffectName, type WorkerFunctionsOptions, workerFunctions } from './functions.ts';
-import { localNames, type WorkerNames } from './names.ts';
+import { localNames, queueNameOf, type WorkerNames } from './names.ts';
 import { createInputQueues, createResources } from './resources.ts';
 import { createS3Dispatch, createS3Store } from './s3/index.ts';
 import { createSqsDispatch, createSqsStore } from './sqs/index.ts';
@@ -147,6 +147,8 @@ export interface LocalRuntime {
   readonly stepFunctions: StepFunctions;
   /** How many calls are under way, so that virtual time moves only when there are none. */
   inFlight(): number;
+  /** Whether the queue is empty and no execution runs. */
+  isIdle(): boolean;
   /** Serves every embedded service on one loopback port. */
   listen(port?: number): Promise<EdgeServer>;
   /** Takes new handlers from now on, as a deployment does: running executions go on with them. */
@@ -316,7 +318,7 @@ export async function startRuntime(options: LocalRuntimeOptions): Promise<LocalR
         invoke: (event) => invoker.invoke(functionName, event),
         batchSize: options.batchSize ?? 10,
         maxConcurrency: options.maxConcurrency ?? 5,
-        signals: sqs.signals(queueUrl.slice(queueUrl.lastIndexOf('/') + 1)),
+        signals: sqs.signals(queueNameOf(queueUrl)),
         onError,
       }),
   );
@@ -375,6 +377,8 @@ export async function startRuntime(options: LocalRuntimeOptions): Promise<LocalR
     clients,
     stepFunctions,
     inFlight: () => activity.inFlight(),
+    isIdle: () =>
+      sqs.nextVisibleAt(queueNameOf(names.queueUrl)) === undefined && stepFunctions.running() === 0,
     async listen(port = 0) {
       const server = await listenOnLoopback(router, { port, onError });
       servers.push(server);

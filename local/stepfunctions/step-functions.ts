@@ -61,6 +61,8 @@ export interface StepFunctions {
   settled(executionArn: string): Promise<void>;
   /** The events of an execution, for tools in the same process; undefined when it is unknown. */
   history(executionArn: string): readonly HistoryEvent[] | undefined;
+  /** How many executions run. */
+  running(): number;
   /** State transitions billed for an execution so far; undefined when it is unknown. */
   billedTransitions(executionArn: string): number | undefined;
   /** All state as plain JSON data, consistent at any moment. */
@@ -142,6 +144,11 @@ export function createStepFunctions(deps: StepFunctionsDeps): StepFunctions {
     listen: (options) => listenOnLoopback(dispatch, options),
     settled: (arn) => runner.settled(arn),
     history: (arn) => store.executions.get(arn)?.history,
+    running() {
+      let count = 0;
+      for (const execution of store.executions.values()) if (execution.status === 'RUNNING') count += 1;
+      return count;
+    },
     billedTransitions(arn) {
       const execution = store.executions.get(arn);
       return execution === undefined ? undefined : billedTransitions(execution.history);

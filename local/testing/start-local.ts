@@ -1,5 +1,5 @@
 import { GetItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
-import { DescribeExecutionCommand, ListExecutionsCommand } from '@aws-sdk/client-sfn';
+import { DescribeExecutionCommand } from '@aws-sdk/client-sfn';
 import { GetQueueAttributesCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { fromItem, toItem } from '../../lambdas/aws/items.ts';
 import type { Random } from '../../lambdas/core/clock.ts';
@@ -89,13 +89,6 @@ export async function startLocal(options: StartLocalOptions): Promise<LocalWorke
       Number(Attributes.ApproximateNumberOfMessagesDelayed)
     );
   }
-  async function isIdle(): Promise<boolean> {
-    if ((await depth(names.queueUrl)) > 0) return false;
-    const { executions = [] } = await sfn.send(
-      new ListExecutionsCommand({ stateMachineArn: names.stateMachineArn, statusFilter: 'RUNNING' }),
-    );
-    return executions.length === 0;
-  }
   const until: LocalWorker['until'] = async (condition) => {
     await runUntil(condition, { clock, inFlight: runtime.inFlight });
     const [failure] = failures.splice(0);
@@ -126,7 +119,7 @@ export async function startLocal(options: StartLocalOptions): Promise<LocalWorke
       );
     },
     until,
-    untilIdle: () => until(isIdle),
+    untilIdle: () => until(runtime.isIdle),
     inbox,
     aggregate: (type, id) => row(aggregateKey(type, id)),
     row,

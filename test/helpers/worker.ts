@@ -88,12 +88,7 @@ export async function startWorker(
     },
     until: (predicate, maxVirtualMs) =>
       runUntil(predicate, { ...drive, ...(maxVirtualMs === undefined ? {} : { maxVirtualMs }) }),
-    untilIdle: (maxVirtualMs) =>
-      worker.until(
-        async () =>
-          (await worker.depth(runtime.names.queueUrl)) === 0 && (await worker.executions('RUNNING')) === 0,
-        maxVirtualMs,
-      ),
+    untilIdle: (maxVirtualMs) => worker.until(runtime.isIdle, maxVirtualMs),
     async row(key) {
       const { Item } = await dynamodb.send(
         new GetItemCommand({
