@@ -6,7 +6,7 @@ import {
   RedriveExecutionCommand,
   StartExecutionCommand,
 } from '@aws-sdk/client-sfn';
-import { listAttention } from '../../lambdas/aws/quarantine.ts';
+import { listAttention, quarantinedInput } from '../../lambdas/aws/quarantine.ts';
 import { executionName } from '../../lambdas/core/identity.ts';
 import { numberOf, type Row, textOf } from '../../lambdas/core/ports.ts';
 import { CliError } from '../cli-error.ts';
@@ -159,8 +159,15 @@ async function begin(row: Row, options: ReplayOptions, target: Target): Promise<
   } catch (error) {
     if (!(error instanceof ExecutionDoesNotExist)) throw error;
   }
+  // Step Functions forgets an execution 90 days after its end; its case in the quarantine knows the input longer.
   if (input === undefined) {
-    return { result: 'NOT_POSSIBLE', detail: 'its execution is older than 90 days: send the message again' };
+    const kept = await quarantinedInput(target.clients.dynamodb, target.names.tableName, row);
+    if (kept !== undefined) return startGeneration(row, kept, target);
+    const detail =
+      row.status === 'RECEIVED'
+        ? 'it was never started: its message is in the queue or the dead-letter queue'
+        : 'neither its execution nor its case is left: send the work under a new key';
+    return { result: 'NOT_POSSIBLE', detail };
   }
   if (!options.newDefinition) {
     try {

@@ -99,7 +99,9 @@ export async function newestStart(client: SFNClient, stateMachineArn: string): P
 }
 
 /** The part of an execution's input that its work is known by; undefined for input that is not the worker's. */
-export function readInput(text: string): Pick<ClosedExecution, 'envelope' | 'requestHash'> | undefined {
+export function readInput(
+  text: string,
+): Pick<ClosedExecution, 'envelope' | 'requestHash' | 'rest'> | undefined {
   let input: unknown;
   try {
     input = JSON.parse(text);
@@ -110,6 +112,7 @@ export function readInput(text: string): Pick<ClosedExecution, 'envelope' | 'req
   if (!('envelope' in input) || !('requestHash' in input) || typeof input.requestHash !== 'string') {
     return undefined;
   }
-  const result = validateEnvelope(input.envelope);
-  return result.ok ? { envelope: result.envelope, requestHash: input.requestHash } : undefined;
+  const { envelope, ...rest } = input;
+  const result = validateEnvelope(envelope);
+  return result.ok ? { envelope: result.envelope, requestHash: input.requestHash, rest } : undefined;
 }

@@ -79,6 +79,36 @@ export async function showQuarantine(
 }
 
 /**
+ * The input with which a failed key's execution was started, put together from its case: the inbox row says when
+ * and in which execution it failed, and the case is named after both.
+ *
+ * @returns undefined when the row is not FAILED_TERMINAL, or its case is not there or does not hold the input
+ */
+export async function quarantinedInput(
+  client: DynamoDBClient,
+  tableName: string,
+  inbox: Row,
+): Promise<string | undefined> {
+  if (textOf(inbox, 'status') !== 'FAILED_TERMINAL') return undefined;
+  const failedAt = textOf(inbox, 'failedAt');
+  const name = textOf(inbox, 'executionName');
+  const hash = textOf(inbox, 'requestHash');
+  if (failedAt === undefined || name === undefined || hash === undefined) return undefined;
+  const [row] = await queryAll(client, {
+    TableName: tableName,
+    KeyConditionExpression: 'PK = :pk AND begins_with(SK, :sk)',
+    ExpressionAttributeValues: toItem({
+      ':pk': `QUARANTINE#${failedAt.slice(0, 10)}#${hash.slice(0, 1)}`,
+      ':sk': `${failedAt}#${name}#`,
+    }),
+  });
+  const envelope = textOf(row, 'envelope');
+  const rest = textOf(row, 'input');
+  if (envelope === undefined || rest === undefined) return undefined;
+  return JSON.stringify({ ...JSON.parse(rest), envelope: JSON.parse(envelope) });
+}
+
+/**
  * Closes a case. Its row stays, with who closed it and why; only the attention index lets go of it.
  *
  * - `attribute_exists(PK)`: no row is made · `attribute_not_exists(closedAt)`: the first word stands

@@ -22,6 +22,8 @@ export interface ClosedExecution {
   readonly cause: string | undefined;
   readonly envelope: Envelope;
   readonly requestHash: string;
+  /** The input without its envelope, as it was started with: hash, policy and what else a replay needs. */
+  readonly rest: Readonly<Record<string, unknown>>;
 }
 
 /** What becomes of a closed execution's work. */
@@ -140,6 +142,7 @@ export function abandonItems(facts: AbandonFacts): readonly TransactionItem[] {
         executionArn: execution.arn,
         attempts,
         envelope: JSON.stringify(envelope),
+        input: JSON.stringify(execution.rest),
         openedAt: stoppedAt,
         attention: attentionKey('QUARANTINED', stoppedAt, requestHash),
         attentionAt: stoppedAt,
