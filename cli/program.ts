@@ -272,6 +272,7 @@ function addEffectCommands(program: Command, io: Io, run: Runner): void {
     effects
       .command('ls')
       .description('Effects in doubt: called, and nobody knows whether they happened.')
+      .option('--in-doubt', 'those in doubt, which is all that is listed', true)
       .option('--since <duration>', 'in doubt since within this time', '7d'),
   ).action((options) =>
     run(async () => {

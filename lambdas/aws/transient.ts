@@ -21,7 +21,7 @@ const NETWORK = [
 ];
 
 /** Whether a client's error says that the same call may work later: throttled, unavailable, or not answered. */
-export function isTransient(error: unknown): boolean {
+function isTransient(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (THROTTLING.includes(error.name) || error.name === 'TimeoutError') return true;
   const code = 'code' in error ? error.code : undefined;

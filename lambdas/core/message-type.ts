@@ -4,7 +4,7 @@ import { ConfigurationError } from './errors.ts';
 import type { TypeAttempts } from './policy.ts';
 
 /** How messages of one type are ordered on their aggregate. */
-export const ORDERINGS = ['none', 'latest', 'sequential', 'arrival'] as const;
+const ORDERINGS = ['none', 'latest', 'sequential', 'arrival'] as const;
 export type Ordering = (typeof ORDERINGS)[number];
 
 /** A value that a plan may write. `undefined` leaves an attribute as it is; a bigint becomes an exact number. */
