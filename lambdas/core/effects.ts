@@ -69,8 +69,8 @@ export interface JudgeEffectsInput {
   }[];
   /** RunEffects has just run: a FAILED row is this attempt's answer, not an old one. */
   readonly ran: boolean;
-  /** No further business attempt follows this one. */
-  readonly lastAttempt: boolean;
+  /** Whether it may be that no further business attempt follows one that ends like this. */
+  readonly mayBeLast: (failure: FailureRecord) => boolean;
   /** Epoch milliseconds. */
   readonly now: number;
 }
@@ -95,10 +95,11 @@ export function judgeEffects(input: JudgeEffectsInput): EffectsState {
       if (wire.cache !== undefined) cached.push(wire.provider);
     } else if (row?.status === 'FAILED' && input.ran) {
       const spent = request.attempts?.max !== undefined && row.tries >= request.attempts.max;
-      if (request.fallback !== undefined && (input.lastAttempt || spent || row.failureKind === 'terminal')) {
+      const failed = failureOf(row, wire, spent);
+      if (request.fallback !== undefined && (failed.kind === 'terminal' || input.mayBeLast(failed))) {
         results[wire.name] = { response: request.fallback, degraded: true };
       } else {
-        failure ??= failureOf(row, wire, spent);
+        failure ??= failed;
       }
     } else {
       missing.push(wire);

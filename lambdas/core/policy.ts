@@ -24,3 +24,27 @@ export function resolvePolicy(type: TypeAttempts, override: AttemptPolicyOverrid
     ...(override.retryableUntil ? { retryableUntil: override.retryableUntil } : {}),
   };
 }
+
+/** Between Plan's look at the clock and the state that draws the next delay. */
+const MARGIN_SECONDS = 30;
+
+/**
+ * Whether the attempt that ends in `failure` may be the message's last. The delay to the next one is drawn later: a
+ * window that the longest delay would miss counts as closed.
+ *
+ * @param attempts made before this one
+ * @param now epoch milliseconds
+ */
+export function mayBeLast(
+  policy: AttemptPolicy,
+  attempts: number,
+  failure: { readonly code: string; readonly retryAfterSeconds?: number },
+  now: number,
+): boolean {
+  if (attempts + 1 >= policy.maxBusinessAttempts || policy.terminalAfterCodes.includes(failure.code))
+    return true;
+  if (policy.retryableUntil === undefined) return false;
+  const backoff = Math.min(policy.capSeconds, policy.baseSeconds * 2 ** attempts);
+  const longest = Math.max(failure.retryAfterSeconds ?? 0, backoff) + MARGIN_SECONDS;
+  return now + longest * 1000 > Date.parse(policy.retryableUntil);
+}

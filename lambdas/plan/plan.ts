@@ -13,6 +13,7 @@ import { type EffectsState, judgeEffects } from '../core/effects.ts';
 import type { Envelope } from '../core/envelope.ts';
 import { errorName, FAILURE_CODES, RetryableFailure, TerminalFailure } from '../core/errors.ts';
 import {
+  type AttemptPolicy,
   type ExecutionContext,
   type ExecutionInput,
   type FailureRecord,
@@ -23,6 +24,7 @@ import { type MessageRegistry, streamOf } from '../core/manifest.ts';
 import type { AggregateView, AnyMessageDefinition, Plan } from '../core/message-type.ts';
 import { versionAttribute } from '../core/ordering.ts';
 import { checkEffects, checkLimits, checkPlan, checkStateSize } from '../core/plan-checks.ts';
+import { mayBeLast } from '../core/policy.ts';
 import {
   type DomainReader,
   numberOf,
@@ -72,7 +74,7 @@ interface Work {
   readonly envelope: Envelope;
   readonly identity: WorkIdentity;
   readonly progress: Progress;
-  readonly lastAttempt: boolean;
+  readonly policy: AttemptPolicy;
   readonly redrives: number;
   /** The handler's `now`. */
   readonly now: Date;
@@ -101,7 +103,7 @@ async function judge(request: PlanRequest, deps: PlanDeps): Promise<Decision> {
     envelope,
     identity: identityOf(input.envelope, input.requestHash),
     progress,
-    lastAttempt: progress.attempts + 1 >= input.policy.maxBusinessAttempts,
+    policy: input.policy,
     redrives: request.execution.RedriveCount,
     now: new Date(request.execution.RedriveTime ?? request.execution.StartTime),
     plannedAt: new Date(deps.clock.now()).toISOString(),
@@ -303,14 +305,15 @@ async function settleEffects(
   deps: PlanDeps,
 ): Promise<EffectsState> {
   const rows = await readEffects(wire, deps);
+  const now = deps.clock.now();
   return judgeEffects({
     effects: (plan.effects ?? []).flatMap((request, index) => {
       const effect = wire[index];
       return effect === undefined ? [] : [{ request, wire: effect, row: rows[index] }];
     }),
     ran: work.progress.effectsRan ?? false,
-    lastAttempt: work.lastAttempt,
-    now: deps.clock.now(),
+    mayBeLast: (failure) => mayBeLast(work.policy, work.progress.attempts, failure, now),
+    now,
   });
 }
 

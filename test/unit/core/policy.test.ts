@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fullJitterSeconds } from '../../../lambdas/core/backoff.ts';
-import { resolvePolicy } from '../../../lambdas/core/policy.ts';
+import { mayBeLast, resolvePolicy } from '../../../lambdas/core/policy.ts';
 
 describe('resolvePolicy', () => {
   it('has defaults', () => {
@@ -39,6 +39,34 @@ describe('resolvePolicy', () => {
 
   it('takes a notBefore of null as none', () => {
     expect(resolvePolicy({}, { notBefore: null })).not.toHaveProperty('notBefore');
+  });
+});
+
+describe('mayBeLast', () => {
+  const NOW = Date.parse('2026-01-01T00:00:00Z');
+  const policy = resolvePolicy({ max: 5, baseSeconds: 10, capSeconds: 60, terminalAfterCodes: ['STOP'] });
+  const until = (seconds: number) => ({
+    ...policy,
+    retryableUntil: new Date(NOW + seconds * 1000).toISOString(),
+  });
+  const BUSY = { code: 'BUSY' };
+
+  it.each([
+    ['the last attempt', policy, 4, BUSY, true],
+    ['one before the last', policy, 3, BUSY, false],
+    ['a code after which there is no further one', policy, 0, { code: 'STOP' }, true],
+    ['a window that the longest delay fits into', until(71), 1, BUSY, false],
+    ['a window that the longest delay would miss', until(49), 1, BUSY, true],
+    ['a window that the capped delay fits into', until(91), 3, BUSY, false],
+    [
+      'a window that the provider wants waited beyond',
+      until(91),
+      1,
+      { ...BUSY, retryAfterSeconds: 80 },
+      true,
+    ],
+  ])('says of %s what it should', (_what, given, attempts, failure, expected) => {
+    expect(mayBeLast(given, attempts, failure, NOW)).toBe(expected);
   });
 });
 

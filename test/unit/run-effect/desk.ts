@@ -1,0 +1,151 @@
+import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
+import * as v from 'valibot';
+import { createEffectLog } from '../../../lambdas/aws/effect-log.ts';
+import { fromItem, toItem } from '../../../lambdas/aws/items.ts';
+import type { WireEffect } from '../../../lambdas/core/decision.ts';
+import { type CallFailure, defineProvider, type EffectAnswer } from '../../../lambdas/core/provider.ts';
+import { effectRowKey } from '../../../lambdas/core/table.ts';
+import { SILENT } from '../../../lambdas/core/telemetry.ts';
+import { runEffect } from '../../../lambdas/run-effect/run-effect.ts';
+import { runUntil } from '../../../local/drive.ts';
+import { createDynamoDb } from '../../../local/dynamodb/dynamodb.ts';
+import { createActivity } from '../../../local/edge/activity.ts';
+import { inProcessClientConfig } from '../../../local/edge/client-config.ts';
+import { createInProcessRequestHandler } from '../../../local/edge/request-handler.ts';
+import { localNames } from '../../../local/names.ts';
+import { createResources } from '../../../local/resources.ts';
+import { createS3Store } from '../../../local/s3/index.ts';
+import { createSqsStore } from '../../../local/sqs/index.ts';
+import { createVirtualClock } from '../../../local/virtual-clock.ts';
+import { sequentialIds } from '../../helpers/ids.ts';
+
+export const EFFECT: WireEffect = {
+  key: 'order-1#capture',
+  name: 'capture',
+  provider: 'Bank',
+  operation: 'capture',
+  request: { amount: 10 },
+  requestHash: 'a'.repeat(64),
+  onRequestChange: 'fail',
+  idempotencyKey: 'order-1',
+};
+
+/** A call that has reached the provider and waits for the test to answer it. */
+export interface WaitingCall {
+  readonly key: string;
+  readonly request: unknown;
+  answer(answer: EffectAnswer): void;
+  fail(failure: CallFailure): void;
+}
+
+export interface Invocation {
+  /** The status, or the name of the error that the state machine routes by. */
+  readonly result: Promise<string>;
+}
+
+class Refusal extends Error {
+  readonly failure: CallFailure;
+
+  constructor(failure: CallFailure) {
+    super('refused');
+    this.failure = failure;
+  }
+}
+
+/** Invocations of RunEffect on one log, and a provider whose every answer the test gives. */
+export async function openDesk(kind: 'idempotent' | 'neither' | 'harmless') {
+  const clock = createVirtualClock();
+  const newId = sequentialIds();
+  const names = localNames('effects', false);
+  const activity = createActivity();
+  const dynamodb = new DynamoDBClient(
+    inProcessClientConfig({
+      requestHandler: createInProcessRequestHandler(createDynamoDb({ clock, newId }).dispatch, { activity }),
+      clock,
+      random: () => 0,
+      maxAttempts: 1,
+    }),
+  );
+  await createResources({
+    names,
+    fifo: false,
+    maxReceiveCount: 100,
+    sqs: createSqsStore({ clock, newId, region: 'us-east-1', account: '000000000000' }),
+    s3: createS3Store({ clock, newId }),
+    dynamodb,
+  });
+  const log = createEffectLog(dynamodb, { tableName: names.tableName, ttlSeconds: 1000 });
+  const calls: WaitingCall[] = [];
+  const provider = defineProvider({
+    name: 'Bank',
+    operations: {
+      capture: {
+        schema: v.unknown(),
+        idempotent: kind === 'idempotent',
+        ...(kind === 'harmless' ? { harmless: true } : {}),
+        execute: ({ key, request }) =>
+          new Promise<EffectAnswer>((resolve, reject) => {
+            calls.push({ key, request, answer: resolve, fail: (failure) => reject(new Refusal(failure)) });
+          }),
+        classify: (error) =>
+          error instanceof Refusal ? error.failure : { done: 'unknown', code: 'BANK_SILENT' },
+      },
+    },
+  });
+
+  return {
+    start: clock.now(),
+    calls,
+    /** An invocation of a function whose time-out is 60 s, so that its lease is 90 s. */
+    invoke({
+      effect = {},
+      skewSeconds = 0,
+      heartbeat = true,
+      livesSeconds = 60,
+    }: {
+      readonly effect?: Partial<WireEffect>;
+      /** How far ahead this function's clock is. */
+      readonly skewSeconds?: number;
+      /** False when none of its heartbeats reaches the log. */
+      readonly heartbeat?: boolean;
+      readonly livesSeconds?: number;
+    } = {}): Invocation {
+      const running = runEffect(
+        { effect: { ...EFFECT, ...effect }, execution: { Id: 'arn', Name: 'order-1' } },
+        {
+          clock: { now: () => clock.now() + skewSeconds * 1000, sleep: clock.sleep },
+          random: () => 0,
+          newId,
+          provider: 'Bank',
+          operations: provider.open({ env: {}, clock, secret: async () => '' }),
+          telemetry: SILENT,
+          functionTimeoutSeconds: 60,
+          offload: async () => ({ bucket: 'b', key: 'k', sha256: 's' }),
+          log: heartbeat ? log : { ...log, extend: () => Promise.reject(new Error('not reached')) },
+        },
+        livesSeconds * 1000,
+      );
+      return {
+        result: running.then(
+          ({ status }) => status,
+          (error: unknown) => (error instanceof Error ? error.name : 'thrown'),
+        ),
+      };
+    },
+    /** Lets time pass until the provider has been called this often. */
+    called: (count: number) => runUntil(() => calls.length === count, { clock, inFlight: activity.inFlight }),
+    /** Lets time pass until so many seconds after the start. */
+    async at(seconds: number) {
+      const time = Date.UTC(2026, 0, 1) + seconds * 1000;
+      const tick = clock.sleep(Math.max(0, time - clock.now()));
+      await runUntil(() => clock.now() >= time, { clock, inFlight: activity.inFlight });
+      await tick;
+    },
+    async row(key = EFFECT.key) {
+      const { Item } = await dynamodb.send(
+        new GetItemCommand({ TableName: names.tableName, Key: toItem({ ...effectRowKey(key) }) }),
+      );
+      return Item === undefined ? undefined : fromItem(Item);
+    },
+  };
+}
