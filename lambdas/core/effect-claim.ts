@@ -49,7 +49,7 @@ export interface ClaimInput {
 }
 
 /** The budget of calls: fresh for every execution and every replay of it. */
-export const budgetOf = (effect: WireEffect, executionName: string): string =>
+export const budgetOf = (effect: Pick<WireEffect, 'redrives'>, executionName: string): string =>
   `${executionName}#${effect.redrives ?? 0}`;
 
 /** The business attempt that an effect is asked for in. */

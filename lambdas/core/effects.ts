@@ -69,6 +69,8 @@ export interface JudgeEffectsInput {
   }[];
   /** RunEffects has just run: a FAILED row is this attempt's answer, not an old one. */
   readonly ran: boolean;
+  /** The execution's budget of calls: attempts that an effect has used up in it are not made again. */
+  readonly budget: string;
   /** Whether it may be that no further business attempt follows one that ends like this. */
   readonly mayBeLast: (failure: FailureRecord) => boolean;
   /** Epoch milliseconds. */
@@ -93,8 +95,8 @@ export function judgeEffects(input: JudgeEffectsInput): EffectsState {
       }
       results[wire.name] = completed(row);
       if (wire.cache !== undefined) cached.push(wire.provider);
-    } else if (row?.status === 'FAILED' && input.ran) {
-      const spent = request.attempts?.max !== undefined && row.tries >= request.attempts.max;
+    } else if (row?.status === 'FAILED' && (input.ran || isSpent(request, row, input.budget))) {
+      const spent = isSpent(request, row, input.budget);
       const failed = failureOf(row, wire, spent);
       if (request.fallback !== undefined && (failed.kind === 'terminal' || input.mayBeLast(failed))) {
         results[wire.name] = { response: request.fallback, degraded: true };
@@ -107,6 +109,10 @@ export function judgeEffects(input: JudgeEffectsInput): EffectsState {
   }
   return failure === undefined ? { results, missing, cached } : { results, missing, cached, failure };
 }
+
+/** The effect's own attempts are used up. */
+const isSpent = ({ attempts }: EffectRequest, row: EffectRow, budget: string): boolean =>
+  attempts?.max !== undefined && row.budget === budget && row.tries >= attempts.max;
 
 /** A cached answer that is too old, by version or by time, counts as none. */
 export function isVoid(

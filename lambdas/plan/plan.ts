@@ -9,6 +9,7 @@ import {
   type WireEffect,
   type WorkIdentity,
 } from '../core/decision.ts';
+import { budgetOf } from '../core/effect-claim.ts';
 import { type EffectsState, judgeEffects } from '../core/effects.ts';
 import type { Envelope } from '../core/envelope.ts';
 import { errorName, FAILURE_CODES, RetryableFailure, TerminalFailure } from '../core/errors.ts';
@@ -76,6 +77,8 @@ interface Work {
   readonly progress: Progress;
   readonly policy: AttemptPolicy;
   readonly redrives: number;
+  /** See {@link budgetOf}. */
+  readonly budget: string;
   /** The handler's `now`. */
   readonly now: Date;
   /** This function's own time. */
@@ -105,6 +108,7 @@ async function judge(request: PlanRequest, deps: PlanDeps): Promise<Decision> {
     progress,
     policy: input.policy,
     redrives: request.execution.RedriveCount,
+    budget: budgetOf({ redrives: request.execution.RedriveCount }, request.execution.Name),
     now: new Date(request.execution.RedriveTime ?? request.execution.StartTime),
     plannedAt: new Date(deps.clock.now()).toISOString(),
   };
@@ -312,6 +316,7 @@ async function settleEffects(
       return effect === undefined ? [] : [{ request, wire: effect, row: rows[index] }];
     }),
     ran: work.progress.effectsRan ?? false,
+    budget: work.budget,
     mayBeLast: (failure) => mayBeLast(work.policy, work.progress.attempts, failure, now),
     now,
   });
