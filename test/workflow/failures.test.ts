@@ -1,4 +1,5 @@
 import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { DescribeStateMachineCommand } from '@aws-sdk/client-sfn';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { toItem } from '../../lambdas/aws/items.ts';
@@ -11,6 +12,7 @@ import { matchedErrors, taskStates } from '../helpers/definition.ts';
 import { expectInvariants } from '../helpers/invariants.ts';
 import { probe, probeEnvelope } from '../helpers/probe.ts';
 import { receiveAll } from '../helpers/queue.ts';
+import { abort, untilIn } from '../helpers/reconciler.ts';
 import { startWorker, type TestWorker } from '../helpers/worker.ts';
 
 const KEY = 'probe:1';
@@ -323,6 +325,81 @@ describe('classification', () => {
     const message = String((await worker.inbox(KEY))?.failureMessage);
     expect(Buffer.byteLength(message)).toBeLessThanOrEqual(2_048);
     expect(message).toMatch(/^€+$/);
+  });
+});
+
+describe('what no catcher sees', () => {
+  const busy = throwing(() => new RetryableFailure('BUSY'));
+
+  /** Puts another state into the definition before anything is started. */
+  async function broken(state: string, change: Record<string, unknown>): Promise<TestWorker> {
+    const worker = await startWorker({ messages: [busy] });
+    const { stateMachineArn } = worker.names;
+    const { definition = '' } = await worker.clients.sfn.send(
+      new DescribeStateMachineCommand({ stateMachineArn }),
+    );
+    const parsed: { States: Record<string, object> } = JSON.parse(definition);
+    worker.stepFunctions.updateStateMachine(
+      stateMachineArn,
+      JSON.stringify({
+        ...parsed,
+        States: { ...parsed.States, [state]: { ...parsed.States[state], ...change } },
+      }),
+    );
+    return worker;
+  }
+
+  const rows: readonly (readonly [string, () => Promise<TestWorker>, string])[] = [
+    [
+      'a condition of a Choice that cannot be evaluated',
+      () =>
+        broken('AttemptsLeft', {
+          Choices: [{ Condition: '{% $states.input.nothing.at.all %}', Next: 'BackOff' }],
+        }),
+      'States.QueryEvaluationError',
+    ],
+    [
+      'a state’s output that is too large',
+      () => broken('BackOff', { Output: { progress: { text: "{% $pad('x', 300000) %}" } } }),
+      'States.DataLimitExceeded',
+    ],
+    [
+      'a wait without a time',
+      () => broken('BackOff', { Seconds: "{% 'soon' %}" }),
+      'States.QueryEvaluationError',
+    ],
+    [
+      'an abort',
+      async () => {
+        const worker = await startWorker({ messages: [busy] });
+        await worker.send(probeEnvelope());
+        await untilIn(worker, KEY, 'BackOff');
+        await abort(worker, KEY);
+        return worker;
+      },
+      'EXECUTION_ABORTED',
+    ],
+    [
+      'the time-out of the execution',
+      () =>
+        startWorker({
+          messages: [throwing(() => new RetryableFailure('BUSY', { retryAfterSeconds: 7_200 }))],
+          numbers: { executionTimeoutSeconds: 3_600 },
+        }),
+      'EXECUTION_TIMED_OUT',
+    ],
+  ];
+
+  it.each(rows)('%s: failed and quarantined by the reconciler under its name', async (_what, begin, code) => {
+    const worker = await begin();
+    if ((await worker.executions()) === 0) await worker.send(probeEnvelope());
+    await worker.until(async () => (await worker.inbox(KEY))?.status === 'FAILED_TERMINAL');
+    await worker.until(async () => (await worker.depth(worker.names.quarantineQueueUrl)) === 1);
+
+    expect(await worker.inbox(KEY)).toMatchObject({ failureCode: code, failureReason: code, attempts: 1 });
+    const [announced] = await receiveAll(worker, worker.names.quarantineQueueUrl);
+    expect(JSON.parse(announced?.body ?? '{}')).toMatchObject({ code, envelope: { idempotencyKey: KEY } });
+    await expectInvariants(worker, { keys: [KEY] });
   });
 });
 
