@@ -1,78 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import type { Row } from '../../lambdas/core/ports.ts';
-import type { Fault } from '../../local/edge/faults.ts';
 import type { ServiceCall } from '../../local/edge/service-call.ts';
 import { renderDefinition } from '../../statemachines/definition.ts';
 import { taskStates } from '../helpers/definition.ts';
-import { allRows, expectInvariants, inboxRows, quarantineRows } from '../helpers/invariants.ts';
+import { endOf, FAULTS, runInjected, siteOf } from '../helpers/injection.ts';
+import { expectInvariants } from '../helpers/invariants.ts';
 import { writtenCalls } from '../helpers/known-calls.ts';
-import { SCENARIOS, type Scenario } from '../helpers/scenarios.ts';
-import { startWorker, type TestWorker } from '../helpers/worker.ts';
-
-/** What goes wrong once at one call. */
-const FAULTS: Readonly<Record<string, (call: ServiceCall) => Fault>> = {
-  throttled: () => ({ before: { status: 400, code: 'ThrottlingException' } }),
-  'answered with 500': () => ({ before: 500 }),
-  'not reached in time': () => ({ before: 'timeout' }),
-  'done, and its answer lost': () => ({ after: 'timeout' }),
-  'denied access': ({ service }) => ({
-    before:
-      service === 's3'
-        ? { status: 403, code: 'AccessDenied' }
-        : { status: 400, code: 'AccessDeniedException' },
-  }),
-  'killed before it': () => 'kill',
-  'killed after it': () => ({ after: 'kill' }),
-};
+import { SCENARIOS } from '../helpers/scenarios.ts';
 
 const FUNCTIONS = ['starter', 'plan', 'commit', 'report-failure'];
-/** States of the effects, whose calls have faults of their own. */
+/** States of the effects, whose calls are in effect-injection.test.ts. */
 const EFFECT_STATES = ['RunEffect', 'AwaitResolution'];
 
 const isInjected = ({ caller }: ServiceCall) => caller === undefined || FUNCTIONS.includes(caller);
-const siteOf = ({ caller, service, operation }: ServiceCall) =>
-  `${caller ?? 'states'} ${service}:${operation}`;
-
-interface Run {
-  readonly worker: TestWorker;
-  readonly calls: readonly ServiceCall[];
-}
-
-/** Runs a scenario in which the n-th injected call meets a fault. */
-async function run(scenario: Scenario, at?: number, fault?: (call: ServiceCall) => Fault): Promise<Run> {
-  const calls: ServiceCall[] = [];
-  const worker = await startWorker({
-    ...scenario.options,
-    faults(call) {
-      if (!isInjected(call)) return 'none';
-      calls.push(call);
-      return calls.length - 1 === at && fault !== undefined ? fault(call) : 'none';
-    },
-  });
-  await scenario.run(worker);
-  return { worker, calls };
-}
-
-/** Where everything has ended, without what a fault may rightly change: counts, times, reasons of a detour. */
-async function endOf({ worker }: Run) {
-  const rows = await allRows(worker);
-  const { names } = worker;
-  const pick = (row: Row, attributes: readonly string[]) =>
-    Object.fromEntries(attributes.map((attribute) => [attribute, row[attribute]]));
-  return {
-    inbox: inboxRows(rows).map((row) =>
-      pick(row, ['PK', 'status', 'outcome', 'requestHash', 'failureReason']),
-    ),
-    aggregates: rows
-      .filter(({ SK }) => SK === 'META')
-      .map((row) => pick(row, ['PK', 'revision', 'version#Probe', 'value'])),
-    conflicts: rows.filter(({ SK }) => String(SK).startsWith('CONFLICT#')).map(({ SK }) => SK),
-    cases: quarantineRows(rows).map((row) => pick(row, ['code', 'idempotencyKey', 'messageId'])),
-    deadLetters: (await worker.depth(names.dlqUrl)) > 0,
-    announced: (await worker.depth(names.quarantineQueueUrl)) > 0,
-  };
-}
-
 /** What a scenario comes to without faults. */
 interface CleanRun {
   readonly sites: readonly string[];
@@ -95,7 +34,7 @@ async function makeCleanRuns(): Promise<ReadonlyMap<string, CleanRun>> {
   const runs = new Map<string, CleanRun>();
   const reached = new Set<string>();
   for (const scenario of SCENARIOS) {
-    const clean = await run(scenario);
+    const clean = await runInjected(scenario, isInjected);
     const sites = clean.calls.map(siteOf);
     const states: string[] = [];
     for (const key of scenario.keys) states.push(...(await clean.worker.execution(key)).states);
@@ -136,7 +75,7 @@ describe.each(SCENARIOS)('$name', (scenario) => {
     const clean = (await cleanRuns()).get(scenario.name);
 
     for (const index of clean?.fresh ?? []) {
-      const injected = await run(scenario, index, fault);
+      const injected = await runInjected(scenario, isInjected, index, fault);
       const site = `${clean?.sites[index]}, call ${index}`;
       const end = await endOf(injected);
       // Only a person can grant the right to read an object: no number of attempts would.
