@@ -197,5 +197,47 @@ describe('one effect that several executions ask for', () => {
     expect(await worker.executions('SUCCEEDED')).toBe(100);
     expect(counted.get('EffectCalls')).toBe(1);
     expect(counted.get('EffectCacheHits')).toBe(99);
+    for (const id of ['0', '50', '99']) {
+      expect(await worker.aggregate('probe', id)).toMatchObject({ answer: expect.stringContaining('ref-') });
+    }
+  });
+});
+
+describe('an answer that rests on data', () => {
+  const BASIS = { PK: 'ANSWERBASIS#1', SK: 'META' };
+
+  it('is void from the commit of the message that changes the data', async () => {
+    const ledger = createLedger();
+    const changed = probe(
+      ({ envelope }) => ({ writes: [{ key: BASIS, set: { version: Date.parse(envelope.occurredAt) } }] }),
+      { type: 'DataChanged' },
+    );
+    const question = probe(
+      ({ reads }) => ({
+        effects: [
+          { ...ask, cache: { key: 'question', ttlSeconds: 3600, version: Number(reads[0]?.version ?? 0) } },
+        ],
+        set: { value: 1 },
+      }),
+      { reads: () => [BASIS] },
+    );
+    const worker = await startWorker({
+      messages: [changed, question],
+      providers: [ledgerProvider('Bank', 'harmless', ledger)],
+    });
+    const send = async (overrides: Record<string, unknown>) => {
+      await worker.send(probeEnvelope(overrides));
+      await worker.untilIdle();
+    };
+
+    await send({ idempotencyKey: 'q:1' });
+    await send({ idempotencyKey: 'q:2', aggregateId: '2' });
+    expect(ledger.calls).toHaveLength(1);
+    await send({ idempotencyKey: 'd:1', aggregateId: '3', messageType: 'DataChanged' });
+    await send({ idempotencyKey: 'q:3', aggregateId: '4' });
+    await send({ idempotencyKey: 'q:4', aggregateId: '5' });
+
+    expect(ledger.calls).toHaveLength(2);
+    expect(await worker.executions('SUCCEEDED')).toBe(5);
   });
 });

@@ -1,11 +1,13 @@
 import { RedriveExecutionCommand } from '@aws-sdk/client-sfn';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
+import { createEffectLog } from '../../lambdas/aws/effect-log.ts';
 import { listCache, purgeCache, resolveEffect } from '../../lambdas/aws/effect-resolution.ts';
 import { listAttention } from '../../lambdas/aws/quarantine.ts';
+import type { WireEffect } from '../../lambdas/core/decision.ts';
 import { defineMessage, type EffectRequest, type Plan } from '../../lambdas/core/message-type.ts';
 import { createLedger, ledgerProvider } from '../helpers/providers.ts';
-import { startWorker } from '../helpers/worker.ts';
+import { startWorker, type TestWorker } from '../helpers/worker.ts';
 
 const KEY = 'order:1:pay';
 
@@ -183,10 +185,15 @@ describe('effects', () => {
 });
 
 describe('an effect in doubt', () => {
-  async function inDoubt() {
+  const keeping = orderType(() => ({
+    effects: [{ ...charge('capture'), onRequestChange: 'keep' }],
+    set: { paid: true },
+  }));
+
+  async function inDoubt(type = charging('capture')) {
     const ledger = createLedger(['lostAfter']);
     const worker = await startWorker({
-      messages: [charging('capture')],
+      messages: [type],
       providers: [ledgerProvider('Bank', 'neither', ledger)],
     });
     await worker.send(order());
@@ -249,6 +256,56 @@ describe('an effect in doubt', () => {
     expect(ledger.calls).toHaveLength(1);
   });
 
+  /** The answer of a call that was taken for dead. */
+  async function answerComes(worker: TestWorker) {
+    const log = createEffectLog(worker.clients.dynamodb, {
+      tableName: worker.names.tableName,
+      ttlSeconds: 1000,
+    });
+    const effect: WireEffect = {
+      name: 'capture',
+      provider: 'Bank',
+      operation: 'charge',
+      request: { amount: 10 },
+      key: `${KEY}#capture`,
+      requestHash: 'a'.repeat(64),
+      onRequestChange: 'keep',
+      idempotencyKey: KEY,
+    };
+    const { request, requestHash } = effect;
+    const at = new Date(worker.clock.now()).toISOString();
+    await log.complete(effect, { generation: 1, request, requestHash, tries: 1 }, 'late', {
+      reference: 'late',
+      at,
+    });
+  }
+
+  it('is settled by an answer that comes after all, which who waits finds when the wait ends', async () => {
+    const { worker, ledger } = await inDoubt(keeping);
+    await worker.until(async () => (await worker.execution(KEY)).states.includes('AwaitResolution'));
+    await answerComes(worker);
+
+    await worker.untilIdle(25 * 3_600_000);
+
+    expect((await worker.execution(KEY)).status).toBe('SUCCEEDED');
+    expect(ledger.calls).toHaveLength(1);
+  });
+
+  it('that was settled so is left as it is by a resolution, which wakes who waits', async () => {
+    const { worker, row, deps } = await inDoubt(keeping);
+    await worker.until(async () => (await worker.execution(KEY)).states.includes('AwaitResolution'));
+    await answerComes(worker);
+    const start = worker.clock.now();
+
+    const done = await resolveEffect(`${KEY}#capture`, { verdict: 'notDone' }, deps());
+    await worker.untilIdle();
+
+    expect(done).toEqual({ resolved: false, woken: 1 });
+    expect(await row()).toMatchObject({ status: 'COMPLETED', providerReference: 'late' });
+    expect((await worker.execution(KEY)).status).toBe('SUCCEEDED');
+    expect(worker.clock.now() - start).toBeLessThan(3_600_000);
+  });
+
   it('is resolved once', async () => {
     const { deps } = await inDoubt();
 
@@ -275,24 +332,6 @@ describe('cached effects', () => {
     }));
   const ask = (number: number) =>
     order({ idempotencyKey: `q:${number}`, aggregateId: `${number}`, messageId: `q${number}` });
-
-  it('make one call of a hundred equal questions at once', async () => {
-    const ledger = createLedger();
-    const worker = await startWorker({
-      messages: [question()],
-      providers: [ledgerProvider('Model', 'harmless', ledger)],
-    });
-    const numbers = Array.from({ length: 100 }, (_, index) => index);
-
-    await Promise.all(numbers.map((number) => worker.send(ask(number))));
-    await worker.untilIdle();
-
-    expect(await worker.executions('SUCCEEDED')).toBe(100);
-    expect(ledger.calls).toHaveLength(1);
-    for (const number of [0, 50, 99]) {
-      expect(await worker.aggregate('order', `${number}`)).toMatchObject({ answered: true });
-    }
-  });
 
   it('are asked anew after a purge and under a newer version', async () => {
     const ledger = createLedger();
