@@ -1,4 +1,4 @@
-import { GetItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
+import { GetItemCommand, QueryCommand, type QueryCommandOutput } from '@aws-sdk/client-dynamodb';
 import { fromItem, toItem } from '../lambdas/aws/items.ts';
 import { createRowReader } from '../lambdas/aws/rows.ts';
 import { type Row, textOf } from '../lambdas/core/ports.ts';
@@ -33,18 +33,24 @@ export const keyOfRow = (row: Row): string => (textOf(row, 'PK') ?? '').slice('I
 export async function inboxOfAggregate(target: Target, type: string, id: string): Promise<readonly Row[]> {
   const { dynamodb } = target.clients;
   const { tableName } = target.names;
-  const { Items = [] } = await dynamodb.send(
-    new QueryCommand({
-      TableName: tableName,
-      IndexName: INDEXES.byAggregate.name,
-      KeyConditionExpression: 'aggregate = :aggregate',
-      ExpressionAttributeValues: toItem({ ':aggregate': aggregateKey(type, id).PK }),
-    }),
-  );
-  const keys = Items.map(fromItem).map((row) => ({
-    PK: textOf(row, 'PK') ?? '',
-    SK: textOf(row, 'SK') ?? '',
-  }));
+  const keys: ItemKey[] = [];
+  let from: QueryCommandOutput['LastEvaluatedKey'];
+  do {
+    const page: QueryCommandOutput = await dynamodb.send(
+      new QueryCommand({
+        TableName: tableName,
+        IndexName: INDEXES.byAggregate.name,
+        KeyConditionExpression: '#aggregate = :aggregate',
+        ExpressionAttributeNames: { '#aggregate': 'aggregate' },
+        ExpressionAttributeValues: toItem({ ':aggregate': aggregateKey(type, id).PK }),
+        ...(from === undefined ? {} : { ExclusiveStartKey: from }),
+      }),
+    );
+    for (const row of (page.Items ?? []).map(fromItem)) {
+      keys.push({ PK: textOf(row, 'PK') ?? '', SK: textOf(row, 'SK') ?? '' });
+    }
+    from = page.LastEvaluatedKey;
+  } while (from !== undefined);
   const rows = await createRowReader(dynamodb, tableName).read(keys);
   return rows.filter((row) => row !== undefined);
 }
