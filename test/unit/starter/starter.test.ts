@@ -128,6 +128,52 @@ describe('startBatch', () => {
     expect(statuses(await startBatch([record('a')], ENOUGH, deps))).toEqual(['rejected']);
   });
 
+  it('takes the records of a FIFO group one after the other, groups side by side, none behind a failure', async () => {
+    const log: string[] = [];
+    const slow = Promise.withResolvers<void>();
+    const { deps } = starter({
+      async startExecution(name) {
+        const id = name.slice(0, name.indexOf('-'));
+        log.push(id);
+        if (id === 'a1') await slow.promise;
+        if (id === 'b1') slow.resolve();
+        if (id === 'a2') throw new Error('throttled');
+        return 'started';
+      },
+    });
+    const queueArn = 'arn:aws:sqs:us-east-1:000000000000:q.fifo';
+
+    const results = await startBatch(
+      ['a1', 'a2', 'a3', 'b1', 'b2'].map((id) => record(id, { queueArn, groupId: id.slice(0, 1) })),
+      ENOUGH,
+      deps,
+    );
+
+    expect(statuses(results)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled', 'fulfilled']);
+    expect(log.filter((id) => id.startsWith('a'))).toEqual(['a1', 'a2']);
+    // The group that is behind a slow one is not.
+    expect(log.indexOf('b1')).toBeLessThan(log.indexOf('a2'));
+  });
+
+  it.each([
+    ['the first receive', 1],
+    ['the ninetieth', 90],
+  ])(
+    'refuses what there is no room for with a floor of 30 seconds at %s, and writes nothing',
+    async (_at, receiveCount) => {
+      const { deps, hidden, started, kept } = starter({
+        inFlight: { ...UNLIMITED, room: async () => 0 },
+        random: () => 0,
+      });
+
+      const results = await startBatch([record('a', { receiveCount })], ENOUGH, deps);
+
+      expect(statuses(results)).toEqual(['rejected']);
+      expect(hidden).toEqual([30]);
+      expect([...started, ...kept]).toEqual([]);
+    },
+  );
+
   it('takes MessageGroupId on a standard queue for fairness, not for order', async () => {
     const { deps } = starter({
       startExecution: async (name) => {
