@@ -34,8 +34,17 @@ export async function main(args: readonly string[], io: Io): Promise<ExitCode> {
       );
       return EXIT.UNREACHABLE;
     }
+    if (error instanceof Error && isRefused(error)) {
+      io.note(`The service refused it: ${error.message} (${error.name})`);
+      return EXIT.FAILED;
+    }
     throw error;
   }
+}
+
+/** The AWS SDK's mark of what a service answers to a request that is at fault itself. */
+function isRefused(error: Error): boolean {
+  return '$fault' in error && error.$fault === 'client';
 }
 
 function isUnreachable(error: Error): boolean {

@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { main } from '../../../cli/main.ts';
 import { chooseWorker, parseNames } from '../../../cli/target.ts';
@@ -31,6 +33,28 @@ describe('the command line', () => {
 
     expect(await main(['ls', '--endpoint', 'http://127.0.0.1:1'], io)).toBe(4);
     expect(io.notes.join('\n')).toContain('cannot be reached');
+  });
+
+  it('tells in a line what the service refuses, without a stack trace', async () => {
+    const server = createServer((request, response) => {
+      request.resume();
+      response.writeHead(400, { 'content-type': 'application/x-amz-json-1.0' });
+      response.end(
+        JSON.stringify({ __type: 'com.amazonaws.sqs#InvalidMessageContents', message: 'No such.' }),
+      );
+    });
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+    const address = server.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    const io = testIo();
+
+    try {
+      const file = join(process.cwd(), 'local/examples/messages/good.json');
+      expect(await main(['send', file, '--endpoint', `http://127.0.0.1:${port}`], io)).toBe(1);
+      expect(io.notes.join('\n')).toContain('No such. (InvalidMessageContents)');
+    } finally {
+      server.close();
+    }
   });
 
   it('refuses a port that is none', async () => {
