@@ -54,4 +54,23 @@ describe('arrival ordering on a FIFO queue', () => {
     });
     expect(await worker.aggregate('case', 'A')).toMatchObject({ noteIds: ['n0', 'n1'] });
   });
+
+  it('sends nothing to the dead-letter queue that has a number, or its successors would wait for it', async () => {
+    let refusals = 0;
+    const worker = await startWorker({
+      fifo: true,
+      invalidReceives: 1,
+      faults: ({ caller, operation }) =>
+        caller === 'starter' && operation === 'StartExecution' && refusals++ < 10
+          ? { before: { status: 400, code: 'ThrottlingException' } }
+          : 'none',
+    });
+
+    await worker.send({ ...note('A', 0), payload: { unknown: true } }, { groupId: 'A' });
+    await worker.send(note('A', 1), { groupId: 'A' });
+    await worker.until(async () => (await worker.inbox('A:note:0'))?.status === 'FAILED_TERMINAL');
+
+    expect(await worker.inbox('A:note:0')).toMatchObject({ arrival: 1, failureCode: 'INVALID_PAYLOAD' });
+    expect(await worker.depth(worker.names.dlqUrl)).toBe(0);
+  });
 });

@@ -349,7 +349,7 @@ describe('what no catcher sees', () => {
     return worker;
   }
 
-  const rows: readonly (readonly [string, () => Promise<TestWorker>, string])[] = [
+  const rows: readonly (readonly [string, () => Promise<TestWorker>, string, number])[] = [
     [
       'a condition of a Choice that cannot be evaluated',
       () =>
@@ -357,16 +357,25 @@ describe('what no catcher sees', () => {
           Choices: [{ Condition: '{% $states.input.nothing.at.all %}', Next: 'BackOff' }],
         }),
       'States.QueryEvaluationError',
+      1,
     ],
     [
       'a state’s output that is too large',
       () => broken('BackOff', { Output: { progress: { text: "{% $pad('x', 300000) %}" } } }),
       'States.DataLimitExceeded',
+      1,
     ],
     [
       'a wait without a time',
       () => broken('BackOff', { Seconds: "{% 'soon' %}" }),
       'States.QueryEvaluationError',
+      1,
+    ],
+    [
+      'arguments that no service takes',
+      () => broken('Quarantine', { Arguments: { TransactItems: 'none' } }),
+      'States.Runtime',
+      5,
     ],
     [
       'an abort',
@@ -378,6 +387,7 @@ describe('what no catcher sees', () => {
         return worker;
       },
       'EXECUTION_ABORTED',
+      1,
     ],
     [
       'the time-out of the execution',
@@ -387,20 +397,24 @@ describe('what no catcher sees', () => {
           numbers: { executionTimeoutSeconds: 3_600 },
         }),
       'EXECUTION_TIMED_OUT',
+      1,
     ],
   ];
 
-  it.each(rows)('%s: failed and quarantined by the reconciler under its name', async (_what, begin, code) => {
-    const worker = await begin();
-    if ((await worker.executions()) === 0) await worker.send(probeEnvelope());
-    await worker.until(async () => (await worker.inbox(KEY))?.status === 'FAILED_TERMINAL');
-    await worker.until(async () => (await worker.depth(worker.names.quarantineQueueUrl)) === 1);
+  it.each(rows)(
+    '%s: failed and quarantined by the reconciler under its name',
+    async (_what, begin, code, attempts) => {
+      const worker = await begin();
+      if ((await worker.executions()) === 0) await worker.send(probeEnvelope());
+      await worker.until(async () => (await worker.inbox(KEY))?.status === 'FAILED_TERMINAL');
+      await worker.until(async () => (await worker.depth(worker.names.quarantineQueueUrl)) === 1);
 
-    expect(await worker.inbox(KEY)).toMatchObject({ failureCode: code, failureReason: code, attempts: 1 });
-    const [announced] = await receiveAll(worker, worker.names.quarantineQueueUrl);
-    expect(JSON.parse(announced?.body ?? '{}')).toMatchObject({ code, envelope: { idempotencyKey: KEY } });
-    await expectInvariants(worker, { keys: [KEY] });
-  });
+      expect(await worker.inbox(KEY)).toMatchObject({ failureCode: code, failureReason: code, attempts });
+      const [announced] = await receiveAll(worker, worker.names.quarantineQueueUrl);
+      expect(JSON.parse(announced?.body ?? '{}')).toMatchObject({ code, envelope: { idempotencyKey: KEY } });
+      await expectInvariants(worker, { keys: [KEY] });
+    },
+  );
 });
 
 describe('the attempt policy', () => {
