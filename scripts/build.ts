@@ -3,7 +3,7 @@
  *
  * - declarations of everything
  * - the functions as ES modules, which the construct bundles together with the team's own
- * - what Node loads (`stepwell`, `stepwell/testing`, `stepwell/cdk`) as CommonJS, which every test runner and CDK app
+ * - what Node loads (`stepwell`, `stepwell/providers`, `stepwell/testing`, `stepwell/cdk`) as CommonJS, which every test runner and CDK app
  *   can load; the local runtime's own dependencies are bundled into it
  * - a manifest of its own
  */
@@ -100,12 +100,13 @@ for (const file of globSync('{README,LICENSE,CHANGELOG}*', { cwd: ROOT })) {
 }
 
 const shared = await bundle(
-  "export * as main from './lambdas/index.ts';\nexport * as testing from './local/testing/index.ts';\n",
+  "export * as main from './lambdas/index.ts';\nexport * as testing from './local/testing/index.ts';\nexport * as providers from './lambdas/shipped-providers.ts';\n",
   'cjs/stepwell.cjs',
 );
 const cdk = await bundle("export * from './lib/index.ts';\n", 'cjs/cdk.cjs');
 await facade('main', 'main');
 await facade('testing', 'testing');
+await facade('providers', 'providers');
 
 const functions = globSync('lambdas/**/*.js', { cwd: DIST }).flatMap((file) =>
   [...readFileSync(join(DIST, file), 'utf8').matchAll(/from '([^'.][^']*)'/g)].map(([, path = '']) => path),

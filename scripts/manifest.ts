@@ -47,6 +47,7 @@ export function createManifest(root: RootManifest, used: ReadonlySet<string>, pe
     exports: {
       '.': entry('./lambdas/index.d.ts', './cjs/main.cjs'),
       './cdk': entry('./lib/index.d.ts', './cjs/cdk.cjs'),
+      './providers': entry('./lambdas/shipped-providers.d.ts', './cjs/providers.cjs'),
       './testing': entry('./local/testing/index.d.ts', './cjs/testing.cjs'),
       './package.json': './package.json',
     },

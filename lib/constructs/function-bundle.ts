@@ -68,6 +68,7 @@ class LocalBundling implements ILocalBundling {
       // The team's modules use this very copy of the package, wherever they lie, and the app's own dependencies.
       alias: {
         stepwell: join(LAMBDAS, `index.${SCRIPT_SUFFIX}`),
+        'stepwell/providers': join(LAMBDAS, `shipped-providers.${SCRIPT_SUFFIX}`),
         // A fifth of a bundle, of which a function needs nothing.
         '@aws-sdk/credential-provider-node': join(LAMBDAS, `aws/function-credentials.${SCRIPT_SUFFIX}`),
         ...modules,

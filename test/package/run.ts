@@ -77,6 +77,7 @@ try {
   run(app, 'npx', ['tsc']);
   const template = run(app, 'npx', ['cdk', 'synth', '--quiet=false', '--json']);
   expectThat(template.includes('AWS::StepFunctions::StateMachine'), 'the app synthesises a state machine');
+  expectThat(template.includes('"PROVIDER": "Shop"'), 'a shipped provider has a function of its own');
   run(app, 'npx', ['jest']);
   expectThat(true, 'the app’s own test passes');
 } finally {
