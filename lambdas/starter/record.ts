@@ -27,7 +27,12 @@ export interface Rejection {
 
 export type ReadResult =
   | { readonly ok: true; readonly envelope: Envelope; readonly type: TypeManifest }
-  | { readonly ok: false; readonly rejection: Rejection };
+  | {
+      readonly ok: false;
+      readonly rejection: Rejection;
+      /** What could be read all the same, where its type says how much of it may be shown. */
+      readonly read?: { readonly envelope: Envelope; readonly type: TypeManifest };
+    };
 
 export interface ReadOptions {
   readonly manifest: Manifest;
@@ -47,9 +52,14 @@ export function readRecord(record: QueueRecord, options: ReadOptions): ReadResul
   if (type === undefined) {
     return reject(FAILURE_CODES.UNKNOWN_MESSAGE_TYPE, '$.messageType: is not deployed in this worker');
   }
+  const refuse = (only: EnvelopeIssue): ReadResult => ({
+    ok: false,
+    rejection: { code: FAILURE_CODES.INVALID_ENVELOPE, reason: describeIssues([only]) },
+    read: { envelope, type },
+  });
   const versioned = type.ordering === 'latest' || type.ordering === 'sequential';
   if (versioned && envelope.aggregateVersion === undefined) {
-    return invalid({
+    return refuse({
       path: '$.aggregateVersion',
       rule: `is required, because ${envelope.messageType} is ordered "${type.ordering}"`,
       found: 'nothing',
@@ -57,7 +67,7 @@ export function readRecord(record: QueueRecord, options: ReadOptions): ReadResul
   }
   const notBefore = envelope.attemptPolicy?.notBefore;
   if (notBefore && Date.parse(notBefore) > options.latestNotBefore) {
-    return invalid({
+    return refuse({
       path: '$.attemptPolicy.notBefore',
       rule: 'must fall within the time that an execution may live (executionTimeout)',
       found: 'string',
@@ -92,8 +102,6 @@ const issue = (only: EnvelopeIssue): EnvelopeResult => ({
   code: FAILURE_CODES.INVALID_ENVELOPE,
   issues: [only],
 });
-
-const invalid = (only: EnvelopeIssue) => reject(FAILURE_CODES.INVALID_ENVELOPE, describeIssues([only]));
 
 function reject(code: string, reason: string): ReadResult {
   return { ok: false, rejection: { code, reason } };

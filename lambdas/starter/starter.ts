@@ -1,7 +1,8 @@
 import { fullJitterSeconds } from '../core/backoff.ts';
 import type { Random } from '../core/clock.ts';
+import type { Envelope } from '../core/envelope.ts';
 import { errorName, FAILURE_CODES } from '../core/errors.ts';
-import type { Manifest } from '../core/manifest.ts';
+import type { Manifest, TypeManifest } from '../core/manifest.ts';
 import { sealIdentity } from '../core/seal.ts';
 import type { Source } from '../core/sources.ts';
 import type { LogFields, Telemetry } from '../core/telemetry.ts';
@@ -98,18 +99,9 @@ async function takeUp(record: QueueRecord, deps: StarterDeps): Promise<void> {
     sources: deps.sources,
     latestNotBefore: deps.clock.now() + deps.maxDeferSeconds * 1000,
   });
-  if (!read.ok) return reject(record, read.rejection, { receiveCount: record.receiveCount }, deps);
+  if (!read.ok) return reject(record, read.rejection, fieldsOf(record, read.read), deps);
   const { envelope, type } = read;
-  const shown = type.data === 'reference' ? sealIdentity(envelope) : envelope;
-  const fields: LogFields = {
-    messageType: shown.messageType,
-    idempotencyKey: type.executionNames === 'digest' ? undefined : shown.idempotencyKey,
-    aggregateId: type.executionNames === 'digest' ? undefined : shown.aggregateId,
-    tenantId: shown.tenantId,
-    correlationId: shown.correlationId,
-    traceparent: shown.traceparent,
-    receiveCount: record.receiveCount,
-  };
+  const fields = fieldsOf(record, read);
   let started: Awaited<ReturnType<typeof startMessage>>;
   try {
     started = await startMessage(envelope, type, deps);
@@ -130,6 +122,25 @@ async function takeUp(record: QueueRecord, deps: StarterDeps): Promise<void> {
     executionName: started.executionName,
     result: started.result,
   });
+}
+
+/** What a log line may say of a record. */
+function fieldsOf(
+  { receiveCount }: QueueRecord,
+  read: { readonly envelope: Envelope; readonly type: TypeManifest } | undefined,
+): LogFields {
+  if (read === undefined) return { receiveCount };
+  const { envelope, type } = read;
+  const shown = type.data === 'reference' ? sealIdentity(envelope) : envelope;
+  return {
+    messageType: shown.messageType,
+    idempotencyKey: type.executionNames === 'digest' ? undefined : shown.idempotencyKey,
+    aggregateId: type.executionNames === 'digest' ? undefined : shown.aggregateId,
+    tenantId: shown.tenantId,
+    correlationId: shown.correlationId,
+    traceparent: shown.traceparent,
+    receiveCount,
+  };
 }
 
 /** Too much is in flight: the message comes back when there may be room. */

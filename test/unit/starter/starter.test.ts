@@ -192,6 +192,37 @@ describe('startBatch', () => {
   });
 });
 
+describe('the line of a refused message', () => {
+  const refused = async (settings: Parameters<typeof probe>[1], body: string) => {
+    const lines: object[] = [];
+    const { deps, kept } = starter({
+      manifest: createManifest(createRegistry([probe(() => ({}), settings)])),
+      telemetry: { ...SILENT, warn: (_message, fields) => void lines.push(fields) },
+    });
+    await startBatch([record('a', { body })], ENOUGH, deps);
+    expect(kept).toHaveLength(1);
+    return lines;
+  };
+  const body = JSON.stringify(probeEnvelope({ idempotencyKey: 'a-key', correlationId: 'c-1' }));
+
+  it('names key and correlation, by which the runbook looks for it', async () => {
+    expect(await refused({ ordering: 'latest' }, body)).toEqual([
+      expect.objectContaining({ code: 'INVALID_ENVELOPE', idempotencyKey: 'a-key', correlationId: 'c-1' }),
+    ]);
+  });
+
+  it.each([
+    ['of a type with personal data', { ordering: 'latest', data: 'reference' }, body],
+    ['of a type that is not known', {}, body.replace('"Probe"', '"Other"')],
+    ['that cannot be read', {}, body.slice(1)],
+  ] as const)('%s quotes nothing of it', async (_what, settings, text) => {
+    const lines = JSON.stringify(await refused(settings, text));
+
+    expect(lines).toContain('"code"');
+    expect(lines).not.toMatch(/a-key|c-1/);
+  });
+});
+
 describe('a source', () => {
   const cyclic: Record<string, unknown> = {};
   cyclic.self = cyclic;
