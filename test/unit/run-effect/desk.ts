@@ -19,7 +19,7 @@ import { createSqsStore } from '../../../local/sqs/index.ts';
 import { createVirtualClock } from '../../../local/virtual-clock.ts';
 import { sequentialIds } from '../../helpers/ids.ts';
 
-export const EFFECT: WireEffect = {
+const EFFECT: WireEffect = {
   key: 'order-1#capture',
   name: 'capture',
   provider: 'Bank',
