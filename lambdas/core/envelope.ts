@@ -91,21 +91,30 @@ const wholeNumber = (min: number, max: number) =>
 
 const traceparent = v.pipe(v.string(), v.regex(TRACEPARENT, 'must be a W3C Trace Context traceparent'));
 
-const payloadRef = v.strictObject({
-  bucket: text(255),
-  key: text(1024),
-  versionId: v.exactOptional(text(1024)),
-  sha256: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'must be 64 lower-case hexadecimal digits')),
-});
+// Before strictObject, which takes an array for an object.
+const object = v.custom<JsonObject>(isJsonObject, 'must be an object');
 
-const attemptPolicy = v.strictObject({
-  maxBusinessAttempts: v.exactOptional(wholeNumber(1, 100)),
-  notBefore: v.exactOptional(v.nullable(instant)),
-  retryableUntil: v.exactOptional(instant),
-  terminalAfterCodes: v.exactOptional(
-    v.pipe(v.array(text(100)), v.maxLength(50, 'must name at most 50 codes')),
-  ),
-});
+const payloadRef = v.pipe(
+  object,
+  v.strictObject({
+    bucket: text(255),
+    key: text(1024),
+    versionId: v.exactOptional(text(1024)),
+    sha256: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'must be 64 lower-case hexadecimal digits')),
+  }),
+);
+
+const attemptPolicy = v.pipe(
+  object,
+  v.strictObject({
+    maxBusinessAttempts: v.exactOptional(wholeNumber(1, 100)),
+    notBefore: v.exactOptional(v.nullable(instant)),
+    retryableUntil: v.exactOptional(instant),
+    terminalAfterCodes: v.exactOptional(
+      v.pipe(v.array(text(100)), v.maxLength(50, 'must name at most 50 codes')),
+    ),
+  }),
+);
 
 const envelopeSchema = v.strictObject({
   messageId: text(128),
@@ -137,7 +146,7 @@ const envelopeSchema = v.strictObject({
   traceparent: v.exactOptional(traceparent),
   attemptPolicy: v.exactOptional(attemptPolicy),
   // Not v.record: it leaves out keys such as "constructor", and a payload is kept as it was sent.
-  payload: v.exactOptional(v.custom<JsonObject>(isJsonObject, 'must be an object')),
+  payload: v.exactOptional(object),
   payloadRef: v.exactOptional(payloadRef),
 });
 

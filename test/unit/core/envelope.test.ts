@@ -77,6 +77,9 @@ describe('parseEnvelope', () => {
       '2026-01-01T00:00:00Z',
       '$.retryableUntl: is not a field of the envelope (found string)',
     ],
+    ['attemptPolicy', [], '$.attemptPolicy: must be an object (found array)'],
+    ['attemptPolicy', 5, '$.attemptPolicy: must be an object (found number)'],
+    ['payloadRef', 'x', '$.payloadRef: must be an object (found string)'],
     ['constructor', 'x', '$.constructor: is not a field of the envelope (found string)'],
   ])('refuses %s = %j', (field, value, expected) => {
     expect(issuesOf({ [field]: value })).toContain(expected);
