@@ -16,6 +16,11 @@ export interface LocalState {
 
 const FILE = 'state.json';
 
+/** What was kept cannot be read any more. */
+export class DamagedStateError extends Error {
+  override readonly name = 'DamagedStateError';
+}
+
 /** Reads the state that was kept in a data directory; undefined when there is none. */
 export async function readState(dataDir: string): Promise<LocalState | undefined> {
   let text: string;
@@ -25,7 +30,12 @@ export async function readState(dataDir: string): Promise<LocalState | undefined
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     throw error;
   }
-  return JSON.parse(text);
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Without the parser's words, which quote what is kept.
+    throw new DamagedStateError(`${dataDir}/${FILE} is damaged: it is no JSON`);
+  }
 }
 
 /** Writes the state beside the old one and then in its place, so that a crash leaves one of the two. */

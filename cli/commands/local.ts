@@ -110,6 +110,9 @@ async function start<T>(servers: LocalProviders, startRuntime: () => Promise<T>)
     return await startRuntime();
   } catch (error) {
     await servers.close();
+    if (error instanceof Error && (error.name === 'DamagedStateError' || 'syscall' in error)) {
+      throw new CliError(`--data-dir cannot be used: ${error.message}`, EXIT.USAGE, { cause: error });
+    }
     throw error;
   }
 }

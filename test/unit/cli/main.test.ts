@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -55,6 +56,15 @@ describe('the command line', () => {
     } finally {
       server.close();
     }
+  });
+
+  it('says that a data directory cannot be read, without what is in it', async () => {
+    const io = testIo();
+    writeFileSync(join(io.cwd, 'state.json'), '{"secret');
+
+    expect(await main(['local', '--data-dir', io.cwd], io)).toBe(2);
+    expect(io.notes.join('\n')).toContain('state.json is damaged');
+    expect(io.notes.join('\n')).not.toContain('secret');
   });
 
   it('refuses a port that is none', async () => {
