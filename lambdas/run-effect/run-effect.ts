@@ -142,6 +142,8 @@ async function nextAttempt(
     case 'inProgress':
       throw new RoutedError('EffectInProgress');
     case 'inDoubt':
+      // Told again at every look, so that the alarm comes back while nobody has said what happened.
+      reportDoubt(run, deps);
       throw new RoutedError('EffectInDoubt');
     case 'doubt':
       return doubtStolen(row, run, deps);
