@@ -119,6 +119,47 @@ describe("an effect's own retry policy", () => {
   });
 });
 
+describe('the effects of one plan', () => {
+  it.each([
+    { parallel: true, most: 3 },
+    { parallel: false, most: 1 },
+  ])('are $most at a time with parallel: $parallel', async ({ parallel, most }) => {
+    let running = 0;
+    const seen: number[] = [];
+    const provider = defineProvider({
+      name: 'Bank',
+      operations: ({ clock }) => ({
+        charge: {
+          schema: v.unknown(),
+          idempotent: true,
+          async execute() {
+            running += 1;
+            seen.push(running);
+            await clock.sleep(1000);
+            running -= 1;
+            return {};
+          },
+          classify: () => ({ done: 'unknown', code: 'LOST' }),
+        },
+      }),
+    });
+    const names = ['first', 'second', 'third'];
+    const type = probe(() => ({
+      parallel,
+      effects: names.map((name) => ({ ...ask, name })),
+      set: { value: 1 },
+    }));
+    const worker = await startWorker({ messages: [type], providers: [provider] });
+
+    await worker.send(probeEnvelope());
+    await worker.untilIdle();
+
+    expect((await worker.execution(KEY)).status).toBe('SUCCEEDED');
+    expect(seen).toHaveLength(3);
+    expect(Math.max(...seen)).toBe(most);
+  });
+});
+
 describe('a response above 64 KB', () => {
   it('reaches the plan through the payload bucket', async () => {
     const text = 'é'.repeat(60_000);
