@@ -1,4 +1,5 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { DamagedStateError } from './damaged-state-error.ts';
 import type { S3Snapshot } from './s3/index.ts';
 import type { SqsSnapshot } from './sqs/index.ts';
 import type { Snapshot } from './stepfunctions/snapshot.ts';
@@ -15,11 +16,6 @@ export interface LocalState {
 }
 
 const FILE = 'state.json';
-
-/** What was kept cannot be read any more. */
-export class DamagedStateError extends Error {
-  override readonly name = 'DamagedStateError';
-}
 
 /** Reads the state that was kept in a data directory; undefined when there is none. */
 export async function readState(dataDir: string): Promise<LocalState | undefined> {

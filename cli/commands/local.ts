@@ -3,6 +3,7 @@ import { pathToFileURL } from 'node:url';
 import type { AnyMessageDefinition } from '../../lambdas/core/message-type.ts';
 import type { ProviderDefinition } from '../../lambdas/core/provider.ts';
 import type { Source } from '../../lambdas/core/sources.ts';
+import { DamagedStateError } from '../../local/damaged-state-error.ts';
 import type { JournalEntry } from '../../local/examples/journal.ts';
 import type { ExampleOutcome } from '../../local/examples/run-examples.ts';
 import type { LocalProviders } from '../../local/providers/start-providers.ts';
@@ -86,7 +87,11 @@ export async function local(options: LocalOptions, io: Io): Promise<ExitCode> {
     }
     if (!options.once) {
       io.out('');
-      io.out('Now your own: npm run send -- local/examples/messages/good.json   (in another terminal)');
+      const send =
+        options.messages === undefined
+          ? 'npm run send -- local/examples/messages/good.json'
+          : 'npx stepwell send FILE.json';
+      io.out(`Now your own: ${send}   (in another terminal)`);
       io.out(`or  aws sqs send-message --endpoint-url ${server.url} --queue-url ${runtime.names.queueUrl} …`);
       io.out('Ctrl+C stops.');
       await untilAborted(io.signal);
@@ -110,7 +115,7 @@ async function start<T>(servers: LocalProviders, startRuntime: () => Promise<T>)
     return await startRuntime();
   } catch (error) {
     await servers.close();
-    if (error instanceof Error && (error.name === 'DamagedStateError' || 'syscall' in error)) {
+    if (error instanceof Error && (error instanceof DamagedStateError || 'syscall' in error)) {
       throw new CliError(`--data-dir cannot be used: ${error.message}`, EXIT.USAGE, { cause: error });
     }
     throw error;

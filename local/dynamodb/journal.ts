@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
+import { DamagedStateError } from '../damaged-state-error.ts';
 import type { ChangeStream } from './change-stream.ts';
 import type { TableDefinition } from './table.ts';
 import type { Item } from './types.ts';
@@ -107,7 +108,7 @@ export class Journal {
       number++;
       const line = parsed(text);
       if (line === undefined) {
-        throw new Error(
+        throw new DamagedStateError(
           `${this.#path}: line ${number} can't be read; restore the file or remove it to start empty`,
         );
       }

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -65,6 +65,15 @@ describe('the command line', () => {
     expect(await main(['local', '--data-dir', io.cwd], io)).toBe(2);
     expect(io.notes.join('\n')).toContain('state.json is damaged');
     expect(io.notes.join('\n')).not.toContain('secret');
+  });
+
+  it('says which line of a table journal cannot be read', async () => {
+    const io = testIo();
+    mkdirSync(join(io.cwd, 'dynamodb'));
+    writeFileSync(join(io.cwd, 'dynamodb', 'dynamodb.ndjson'), '{"broken\n{"kind":"x"}\n');
+
+    expect(await main(['local', '--data-dir', io.cwd], io)).toBe(2);
+    expect(io.notes.join('\n')).toContain("line 1 can't be read");
   });
 
   it('refuses a port that is none', async () => {
