@@ -21,11 +21,12 @@ export async function listInDoubt(
     provider: textOf(row, 'provider'),
     operation: textOf(row, 'operation'),
     since: textOf(row, 'attentionAt'),
+    late: lateOutcome(row),
   }));
   if (options.json) io.out(JSON.stringify(effects));
   else if (effects.length === 0) io.out(`No effect is in doubt (last ${options.since}).`);
   else {
-    const head = ['effect', 'provider', 'operation', 'in doubt since'];
+    const head = ['effect', 'provider', 'operation', 'in doubt since', 'came late'];
     io.out(
       table(
         head,
@@ -37,4 +38,10 @@ export async function listInDoubt(
     );
   }
   return EXIT.OK;
+}
+
+/** What a call came to whose caller had been taken for dead: evidence for the person who decides. */
+function lateOutcome({ lateResult: late }: Row): string | undefined {
+  if (typeof late !== 'object' || late === null || !('outcome' in late)) return undefined;
+  return String(late.outcome);
 }

@@ -1,7 +1,9 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { listShared, purge } from '../../../cli/commands/cache.ts';
+import { listInDoubt } from '../../../cli/commands/effects.ts';
 import { type ResolveOptions, resolve } from '../../../cli/commands/resolve-effect.ts';
+import { createEffectLog } from '../../../lambdas/aws/effect-log.ts';
 import { defineMessage, type EffectRequest } from '../../../lambdas/core/message-type.ts';
 import { deadlineEnvelope } from '../../helpers/envelopes.ts';
 import { createLedger, ledgerProvider } from '../../helpers/providers.ts';
@@ -56,6 +58,35 @@ async function workerWithAnswer() {
   await worker.untilIdle();
   return { worker, ledger };
 }
+
+describe('stepwell effects ls', () => {
+  it('shows what came too late, as evidence', async () => {
+    const { worker } = await workerInDoubt();
+    const log = createEffectLog(worker.clients.dynamodb, {
+      tableName: worker.names.tableName,
+      ttlSeconds: 1000,
+    });
+    const request = { amount: 10 };
+    await log.keepLate(
+      {
+        name: 'charge',
+        provider: 'Bank',
+        operation: 'charge',
+        request,
+        key: EFFECT,
+        requestHash: '',
+        onRequestChange: 'fail',
+        idempotencyKey: KEY,
+      },
+      { owner: 'late', outcome: 'REFUSED', at: '2026-01-01T00:02:00.000Z' },
+    );
+    const io = testIo({ clock: worker.clock });
+
+    expect(await listInDoubt({ since: '7d', json: true }, targetOf(worker), io)).toBe(0);
+
+    expect(JSON.parse(io.lines.join(''))).toMatchObject([{ effect: EFFECT, late: 'REFUSED' }]);
+  });
+});
 
 describe('stepwell effects resolve', () => {
   it('goes on with the reference and the answer that a person found', async () => {
