@@ -148,7 +148,7 @@ export async function closeQuarantine(
 const CLOSING_PAGE = 25;
 
 /**
- * Closes open cases of a day whose key has completed since; returns how many. Looks at 400 of them at most, from an
+ * Closes open cases of a day whose key has completed since; returns how many, and how many stay open. Looks at 400 of them at most, from an
  * hour of the day on that is another one in each turn, so that old cases which stay open hide no newer ones.
  */
 export async function closeCompleted(
@@ -156,7 +156,7 @@ export async function closeCompleted(
   tableName: string,
   worker: string,
   { day, at, turn }: { readonly day: string; readonly at: string; readonly turn: number },
-): Promise<number> {
+): Promise<{ readonly closed: number; readonly open: number }> {
   const from = `${day}T${String(turn % 24).padStart(2, '0')}`;
   const pages = await Promise.all(
     [...ATTENTION_SHARDS].map(async (shard) => {
@@ -168,10 +168,8 @@ export async function closeCompleted(
     }),
   );
   const rows = createRowReader(client, tableName);
-  const open = (await rows.read(pages.flat()))
-    .filter((row) => row !== undefined)
-    .map(toCase)
-    .filter(({ idempotencyKey }) => idempotencyKey !== undefined);
+  const found = (await rows.read(pages.flat())).filter((row) => row !== undefined).map(toCase);
+  const open = found.filter(({ idempotencyKey }) => idempotencyKey !== undefined);
   const inbox = await rows.read(open.map(({ idempotencyKey }) => inboxKey(idempotencyKey ?? '', worker)));
   let closed = 0;
   for (const [index, { id }] of open.entries()) {
@@ -179,7 +177,7 @@ export async function closeCompleted(
     const closing = { reason: 'its key has completed', by: 'completed', at };
     if (await closeQuarantine(client, tableName, id, closing)) closed += 1;
   }
-  return closed;
+  return { closed, open: found.length - closed };
 }
 
 async function openKeys(

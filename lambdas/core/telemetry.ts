@@ -10,6 +10,7 @@ export const METRICS = {
   RetryableFailures: 'Count',
   TerminalFailures: 'Count',
   Quarantined: 'Count',
+  OpenCases: 'Count',
   EffectCalls: 'Count',
   EffectCacheHits: 'Count',
   EffectLatency: 'Milliseconds',

@@ -64,10 +64,13 @@ export interface ReconcilerDeps extends OverloadDeps {
   readonly readCursor: () => Promise<SweepCursor | undefined>;
   readonly writeCursor: (cursor: SweepCursor) => Promise<void>;
   /**
-   * Closes open cases of the day whose key has completed since; returns how many.
+   * Closes open cases of the day whose key has completed since; returns how many, and how many it saw that stay open.
    * @param turn another number in each sweep: where to begin
    */
-  readonly closeCompleted: (day: string, turn: number) => Promise<number>;
+  readonly closeCompleted: (
+    day: string,
+    turn: number,
+  ) => Promise<{ readonly closed: number; readonly open: number }>;
   /** Ordering streams with executions parked on that day, before that instant (both ISO 8601). */
   readonly parkedPlaces: (day: string, before: string) => Promise<readonly StreamPlace[]>;
   /** Wakes whose turn it is; returns how many. */
@@ -245,8 +248,14 @@ async function closeCases(now: number, deps: ReconcilerDeps): Promise<void> {
   const turn = Math.floor(now / SWEEP_MILLIS);
   const older = 2 + (turn % (CLOSING_DAYS - 2));
   let closed = 0;
+  let open = 0;
   for (const age of [0, 1, older]) {
-    closed += await deps.closeCompleted(new Date(now - age * DAY_MILLIS).toISOString().slice(0, 10), turn);
+    const day = new Date(now - age * DAY_MILLIS).toISOString().slice(0, 10);
+    const done = await deps.closeCompleted(day, turn);
+    closed += done.closed;
+    open += done.open;
   }
+  // Old days come in turn: over eight hours the greatest value is above zero while any case is open.
+  deps.telemetry.metric('OpenCases', open);
   if (closed > 0) deps.telemetry.info('cases_closed', { closed });
 }

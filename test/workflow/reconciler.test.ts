@@ -12,6 +12,7 @@ import { toItem } from '../../lambdas/aws/items.ts';
 import { RetryableFailure, TerminalFailure } from '../../lambdas/core/errors.ts';
 import { sealedKey } from '../../lambdas/core/seal.ts';
 import { inboxKey } from '../../lambdas/core/table.ts';
+import { SILENT } from '../../lambdas/core/telemetry.ts';
 import type { Fault } from '../../local/edge/faults.ts';
 import type { LocalRuntimeOptions } from '../../local/runtime.ts';
 import { allRows } from '../helpers/invariants.ts';
@@ -219,6 +220,32 @@ describe('the sweep', () => {
     await worker.until(async () => (await cases(worker)).length === 1, 6 * 301_000);
 
     expect(refusals).toBe(5);
+  });
+});
+
+describe('open cases', () => {
+  it('are counted at every sweep until they are closed', async () => {
+    const counts: number[] = [];
+    const worker = await startWorker({
+      messages: [refusing],
+      telemetry: {
+        ...SILENT,
+        metric(name, value) {
+          if (name === 'OpenCases') counts.push(value);
+        },
+      },
+    });
+    for (const key of ['a', 'b']) await worker.send(probeEnvelope({ idempotencyKey: key }));
+    await worker.untilIdle();
+    await reconcile(worker, SWEEP);
+
+    worker.deploy([applied]);
+    const { arn } = await worker.execution('a');
+    await worker.clients.sfn.send(new RedriveExecutionCommand({ executionArn: arn }));
+    await worker.untilIdle();
+    await reconcile(worker, SWEEP);
+
+    expect(counts).toEqual([2, 1]);
   });
 });
 

@@ -50,7 +50,7 @@ function reconciler(pages: number, perPage: number, ago: number) {
     async writeCursor(cursor) {
       seen.cursor = cursor;
     },
-    closeCompleted: async () => 0,
+    closeCompleted: async () => ({ closed: 0, open: 0 }),
     parkedPlaces: async () => [],
     wake: async () => 0,
   };
