@@ -189,6 +189,16 @@ export class WorkerAlarms extends Construct {
         metric: worker.quarantineQueue.metricApproximateNumberOfMessagesVisible(visible),
         from: 1,
       },
+      CasesOpen: {
+        section: 'quarantine',
+        what: 'cases in the table are open, whatever has become of their notices',
+        // Each sweep counts today, yesterday and one older day in turn: eight hours see all 90 days.
+        metric: workerMetric(worker.workerName, 'OpenCases', {
+          statistic: 'Maximum',
+          period: Duration.hours(8),
+        }),
+        from: 1,
+      },
       StreamFailures: {
         section: 'stuck',
         what: 'changes of the table could not be dealt with; executions that wait are woken late',

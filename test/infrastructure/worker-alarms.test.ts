@@ -69,6 +69,16 @@ describe('WorkerAlarms', () => {
     });
   });
 
+  it('counts open cases, over the time in which the reconciler has looked at every day', () => {
+    template.hasResourceProperties('AWS::CloudWatch::Alarm', {
+      MetricName: 'OpenCases',
+      Statistic: 'Maximum',
+      Period: 8 * 3600,
+      EvaluationPeriods: 1,
+      Threshold: 1,
+    });
+  });
+
   it('does not take what Commit throws to route an execution for an error', () => {
     const { alarms } = alarmsTemplate();
     expect(Object.keys(alarms.alarms)).toEqual(
