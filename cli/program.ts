@@ -1,7 +1,12 @@
+import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError } from 'commander';
 import type { ExitCode } from './exit-codes.ts';
 import type { Io } from './io.ts';
 import type { TargetOptions } from './target.ts';
+
+const { version: VERSION }: { readonly version: string } = JSON.parse(
+  readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
+);
 
 /** Runs one command; what it answers becomes the process's exit code. */
 export type Runner = (work: () => Promise<ExitCode>) => Promise<void>;
@@ -17,6 +22,7 @@ const port = (text: string): number => {
 /** The command line. Each command's code is loaded when it is called. */
 export function createProgram(io: Io, run: Runner): Command {
   const program = new Command('stepwell')
+    .version(VERSION, '-V, --version', 'print the version')
     .description('Exactly-once work on Amazon SQS, visible and replayable in Step Functions.')
     .showHelpAfterError('(stepwell --help lists the commands)')
     .exitOverride()

@@ -10,6 +10,7 @@ export {
   type RetryableFailureOptions,
   TerminalFailure,
 } from './core/errors.ts';
+export { derivedKey } from './core/identity.ts';
 export {
   type AggregateView,
   type AnyMessageDefinition,

@@ -17,7 +17,7 @@ export interface AttemptPolicyOverride {
   readonly maxBusinessAttempts?: number;
   /** No attempt before this instant (ISO 8601, UTC). */
   readonly notBefore?: string | null;
-  /** No attempt after this instant (ISO 8601, UTC). */
+  /** No further attempt after this instant (ISO 8601, UTC); the first one is always made. */
   readonly retryableUntil?: string;
   readonly terminalAfterCodes?: readonly string[];
 }

@@ -65,3 +65,15 @@ export function executionName(idempotencyKey: string, options: ExecutionNameOpti
   const slug = style === 'digest' ? 'key' : idempotencyKey.replace(/[^A-Za-z0-9_-]+/g, '_').slice(0, room);
   return `${slug}-${suffix}` as ExecutionName;
 }
+
+/** Longest idempotency key that an envelope takes, in characters. */
+const IDEMPOTENCY_KEY_MAX = 200;
+
+/**
+ * The idempotency key of what follows from a message, e.g. of its plan's event: `<key>:<suffix>`, or, where that
+ * would be too long, the key's SHA-256 in its place.
+ */
+export function derivedKey(idempotencyKey: string, suffix: string): string {
+  const readable = `${idempotencyKey}:${suffix}`;
+  return [...readable].length <= IDEMPOTENCY_KEY_MAX ? readable : `${sha256(idempotencyKey)}:${suffix}`;
+}

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
+import { derivedKey } from '../core/identity.ts';
 import { defineMessage } from '../core/message-type.ts';
 
 /** The model that answers. The provider's function needs the right to invoke it. */
@@ -54,7 +55,7 @@ export const answerGeneration = defineMessage({
       events: [
         {
           messageType: 'AnswerGenerated',
-          idempotencyKey: `${envelope.idempotencyKey}:answer`,
+          idempotencyKey: derivedKey(envelope.idempotencyKey, 'answer'),
           aggregateType: envelope.aggregateType,
           aggregateId: envelope.aggregateId,
           payload: {

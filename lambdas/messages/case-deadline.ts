@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { TerminalFailure } from '../core/errors.ts';
+import { derivedKey } from '../core/identity.ts';
 import { defineMessage } from '../core/message-type.ts';
 
 const DAY_MILLIS = 24 * 60 * 60 * 1000;
@@ -34,7 +35,7 @@ export const caseDeadline = defineMessage({
       events: [
         {
           messageType: 'CaseDeadlineSet',
-          idempotencyKey: `${envelope.idempotencyKey}:set`,
+          idempotencyKey: derivedKey(envelope.idempotencyKey, 'set'),
           aggregateType: envelope.aggregateType,
           aggregateId: envelope.aggregateId,
           payload: { caseId: payload.caseId, deadlineAt },

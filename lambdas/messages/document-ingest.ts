@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { TerminalFailure } from '../core/errors.ts';
+import { derivedKey } from '../core/identity.ts';
 import { defineMessage } from '../core/message-type.ts';
 
 const MEBIBYTE = 1024 * 1024;
@@ -28,7 +29,7 @@ export const documentIngest = defineMessage({
       events: [
         {
           messageType: 'DocumentIndexed',
-          idempotencyKey: `${envelope.idempotencyKey}:indexed`,
+          idempotencyKey: derivedKey(envelope.idempotencyKey, 'indexed'),
           aggregateType: envelope.aggregateType,
           aggregateId: envelope.aggregateId,
           payload: { documentId: envelope.aggregateId, sha256 },

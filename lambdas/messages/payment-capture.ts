@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { TerminalFailure } from '../core/errors.ts';
+import { derivedKey } from '../core/identity.ts';
 import { defineMessage } from '../core/message-type.ts';
 
 /**
@@ -36,7 +37,7 @@ export const paymentCapture = defineMessage({
       events: [
         {
           messageType: 'PaymentCaptured',
-          idempotencyKey: `${envelope.idempotencyKey}:captured`,
+          idempotencyKey: derivedKey(envelope.idempotencyKey, 'captured'),
           aggregateType: envelope.aggregateType,
           aggregateId: envelope.aggregateId,
           payload: { paymentId: payload.paymentId, captureId },

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Envelope, validateEnvelope } from '../../../lambdas/core/envelope.ts';
-import { canonicalJson, executionName, requestHash } from '../../../lambdas/core/identity.ts';
+import { canonicalJson, derivedKey, executionName, requestHash } from '../../../lambdas/core/identity.ts';
 import { deadlineEnvelope } from '../../helpers/envelopes.ts';
 
 function envelope(overrides: Record<string, unknown> = {}): Envelope {
@@ -144,5 +144,15 @@ describe('executionName', () => {
 
     expect(name).toMatch(/^k+-[0-9a-f]{32}-r12345$/);
     expect(name.length).toBeLessThanOrEqual(80);
+  });
+});
+
+describe('a derived key', () => {
+  it('is readable while it fits, and stays within what an envelope takes', () => {
+    expect(derivedKey('order:1', 'paid')).toBe('order:1:paid');
+
+    const long = derivedKey('😀'.repeat(200), 'paid');
+    expect(long).toMatch(/^[0-9a-f]{64}:paid$/);
+    expect(derivedKey('😁'.repeat(200), 'paid')).not.toBe(long);
   });
 });
