@@ -6,6 +6,7 @@ export default defineConfig({
     // The app of the package's own test: it has its own runner and its own installation.
     exclude: ['test/package/**'],
     testTimeout: 30_000,
+    hookTimeout: 60_000,
     // No module keeps state between tests, so that each is loaded once a worker: it halves the run.
     isolate: false,
   },
