@@ -9,5 +9,9 @@ export default defineConfig({
     hookTimeout: 60_000,
     // No module keeps state between tests, so that each is loaded once a worker: it halves the run.
     isolate: false,
+    pool: 'forks',
+    // The workflow tests make much short-lived data; a larger nursery spares most of its collection.
+    execArgv: ['--max-semi-space-size=64'],
+    maxWorkers: '100%',
   },
 });

@@ -27,21 +27,40 @@ export interface Expression {
 /** Steps of one evaluation after which it counts as endless; reached long before a loop exhausts the memory. */
 const MAX_STEPS = 5_000_000;
 
+/** What has been found of a text that is an expression. Pure, and there are as many as definitions have. */
+const readTexts = new Map<string, ReadonlySet<string>>();
+
+/** @throws an error with JSONata's code and message when the text is no expression. */
+function readText(source: string): ReadonlySet<string> {
+  const known = readTexts.get(source);
+  if (known !== undefined) return known;
+  const fields = statesFieldsOf(jsonata(source).ast());
+  readTexts.set(source, fields);
+  return fields;
+}
+
 /**
- * Compiles one JSONata expression with Step Functions' function set.
+ * Compiles one JSONata expression with Step Functions' function set. The text is checked at once; what it takes to
+ * run it is made when it first runs, since most executions pass few of a definition's expressions.
  * @throws an error with JSONata's code and message when the text is no expression.
  */
 export function compileExpression(source: string, deps: ExpressionDeps): Expression {
-  const compiled = jsonata(source);
-  registerStepFunctionsExtras(compiled, deps);
   const mayLoop = /function|λ/.test(source);
-  if (mayLoop) installTimeLimit(compiled, deps.clock);
+  let compiled: ReturnType<typeof jsonata> | undefined;
+  const runnable = () => {
+    if (compiled === undefined) {
+      compiled = jsonata(source);
+      registerStepFunctionsExtras(compiled, deps);
+      if (mayLoop) installTimeLimit(compiled, deps.clock);
+    }
+    return compiled;
+  };
   return {
     source,
-    statesFields: statesFieldsOf(compiled.ast()),
+    statesFields: readText(source),
     evaluate: async (bindings) => {
-      if (mayLoop) return compiled.evaluate(undefined, { ...bindings, [BUDGET]: newBudget(deps.clock) });
-      return compiled.evaluate(undefined, bindings);
+      if (mayLoop) return runnable().evaluate(undefined, { ...bindings, [BUDGET]: newBudget(deps.clock) });
+      return runnable().evaluate(undefined, bindings);
     },
   };
 }
