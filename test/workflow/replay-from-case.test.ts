@@ -1,7 +1,7 @@
 import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { DescribeExecutionCommand } from '@aws-sdk/client-sfn';
 import { describe, expect, it } from 'vitest';
-import { type ReplayOptions, replay } from '../../cli/commands/replay.ts';
+import { replay } from '../../cli/commands/replay.ts';
 import { toItem } from '../../lambdas/aws/items.ts';
 import { RetryableFailure, TerminalFailure } from '../../lambdas/core/errors.ts';
 import type { AnyMessageDefinition } from '../../lambdas/core/message-type.ts';
@@ -10,20 +10,10 @@ import { expectInvariants } from '../helpers/invariants.ts';
 import { probe, probeEnvelope } from '../helpers/probe.ts';
 import { abort, cases, untilIn } from '../helpers/reconciler.ts';
 import { startWorker, type TestWorker } from '../helpers/worker.ts';
-import { targetOf, testIo } from '../unit/cli/cli-io.ts';
+import { REPLAY_OPTIONS, targetOf, testIo } from '../unit/cli/cli-io.ts';
 
 const KEY = 'probe:1';
 const DAY_MS = 24 * 3600 * 1000;
-const OPTIONS: ReplayOptions = {
-  since: '24h',
-  max: 100,
-  rate: 5,
-  dryRun: false,
-  continue: false,
-  newDefinition: false,
-  wait: 300,
-  json: true,
-};
 
 const never = probe(() => {
   throw new TerminalFailure('NEVER');
@@ -42,7 +32,7 @@ async function pass(worker: TestWorker, milliseconds: number): Promise<void> {
 async function replayed(worker: TestWorker, key: string) {
   const io = testIo({ clock: worker.clock });
   let done = false;
-  const command = replay(key, OPTIONS, targetOf(worker), io).finally(() => {
+  const command = replay(key, REPLAY_OPTIONS, targetOf(worker), io).finally(() => {
     done = true;
   });
   await worker.until(() => done);

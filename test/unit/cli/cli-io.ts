@@ -1,11 +1,25 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { ReplayOptions } from '../../../cli/commands/replay.ts';
 import type { Io } from '../../../cli/io.ts';
 import type { Target } from '../../../cli/target.ts';
 import { createVirtualClock } from '../../../local/virtual-clock.ts';
 import { seededRandom, sequentialIds } from '../../helpers/ids.ts';
 import type { TestWorker } from '../../helpers/worker.ts';
+
+/** Replays everything of the last day, up to a hundred, and waits for what becomes of it. */
+export const REPLAY_OPTIONS: ReplayOptions = {
+  code: undefined,
+  since: '24h',
+  max: 100,
+  rate: 5,
+  dryRun: false,
+  continue: false,
+  newDefinition: false,
+  wait: 300,
+  json: true,
+};
 
 /** What a command wrote, and the surroundings it ran in. */
 export interface TestIo extends Io {

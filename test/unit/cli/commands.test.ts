@@ -7,7 +7,7 @@ import { peek, redrive } from '../../../cli/commands/dlq.ts';
 import { listInDoubt } from '../../../cli/commands/effects.ts';
 import { ls } from '../../../cli/commands/ls.ts';
 import { close, list } from '../../../cli/commands/quarantine.ts';
-import { type ReplayOptions, replay } from '../../../cli/commands/replay.ts';
+import { replay } from '../../../cli/commands/replay.ts';
 import { send } from '../../../cli/commands/send.ts';
 import { show } from '../../../cli/commands/show.ts';
 import { toItem } from '../../../lambdas/aws/items.ts';
@@ -16,7 +16,7 @@ import { defineMessage } from '../../../lambdas/core/message-type.ts';
 import { attentionKey, effectRowKey } from '../../../lambdas/core/table.ts';
 import { deadlineEnvelope } from '../../helpers/envelopes.ts';
 import { startWorker, type TestWorker } from '../../helpers/worker.ts';
-import { targetOf, testIo } from './cli-io.ts';
+import { REPLAY_OPTIONS, targetOf, testIo } from './cli-io.ts';
 
 const KEY = 'case:CASE-123:deadline:v4';
 
@@ -40,17 +40,6 @@ function breakable() {
     },
   };
 }
-
-const OPTIONS: ReplayOptions = {
-  since: '24h',
-  max: 100,
-  rate: 5,
-  dryRun: false,
-  continue: false,
-  newDefinition: false,
-  wait: 300,
-  json: true,
-};
 
 /** Lets virtual time pass until the command is through. */
 async function drive<T>(worker: TestWorker, command: Promise<T>): Promise<T> {
@@ -122,7 +111,7 @@ describe('stepwell replay', () => {
     await worker.untilIdle();
     const io = testIo({ clock: worker.clock });
 
-    expect(await drive(worker, replay(KEY, OPTIONS, targetOf(worker), io))).toBe(0);
+    expect(await drive(worker, replay(KEY, REPLAY_OPTIONS, targetOf(worker), io))).toBe(0);
     expect(JSON.parse(io.lines[0] ?? '')).toMatchObject([{ key: KEY, result: 'ALREADY_COMPLETED' }]);
     expect(await worker.executions()).toBe(1);
   });
@@ -132,7 +121,7 @@ describe('stepwell replay', () => {
 
     const code = await drive(
       worker,
-      replay(undefined, { ...OPTIONS, code: 'BROKEN', sample: 5 }, target, io),
+      replay(undefined, { ...REPLAY_OPTIONS, code: 'BROKEN', sample: 5 }, target, io),
     );
 
     expect(code).toBe(1);
@@ -146,7 +135,7 @@ describe('stepwell replay', () => {
 
     const code = await drive(
       worker,
-      replay(undefined, { ...OPTIONS, code: 'BROKEN', sample: 5 }, target, io),
+      replay(undefined, { ...REPLAY_OPTIONS, code: 'BROKEN', sample: 5 }, target, io),
     );
 
     expect(code).toBe(0);
@@ -157,7 +146,7 @@ describe('stepwell replay', () => {
     const { worker, mend, target, io } = await withFailures(6);
     mend();
 
-    await drive(worker, replay(undefined, { ...OPTIONS, code: 'BROKEN', max: 4 }, target, io));
+    await drive(worker, replay(undefined, { ...REPLAY_OPTIONS, code: 'BROKEN', max: 4 }, target, io));
 
     expect(await worker.executions('SUCCEEDED')).toBe(4);
   });
@@ -166,7 +155,7 @@ describe('stepwell replay', () => {
     const { worker, mend, target, io } = await withFailures(1);
     mend();
 
-    const code = await drive(worker, replay('k0', { ...OPTIONS, newDefinition: true }, target, io));
+    const code = await drive(worker, replay('k0', { ...REPLAY_OPTIONS, newDefinition: true }, target, io));
 
     expect(code).toBe(0);
     expect(await worker.execution('k0', 1)).toMatchObject({ status: 'SUCCEEDED' });
@@ -177,7 +166,7 @@ describe('stepwell replay', () => {
     const { worker, mend, target, io } = await withFailures(2);
     mend();
 
-    await drive(worker, replay(undefined, { ...OPTIONS, code: 'BROKEN', dryRun: true }, target, io));
+    await drive(worker, replay(undefined, { ...REPLAY_OPTIONS, code: 'BROKEN', dryRun: true }, target, io));
 
     expect(JSON.parse(io.lines[0] ?? '')).toMatchObject([{ would: 'redrive' }, { would: 'redrive' }]);
     expect(await worker.executions('FAILED')).toBe(2);

@@ -5,19 +5,8 @@ import { TerminalFailure } from '../../../lambdas/core/errors.ts';
 import type { MessageDefinition } from '../../../lambdas/core/message-type.ts';
 import { type ProbePayload, probe, probeEnvelope } from '../../helpers/probe.ts';
 import { startWorker, type TestWorker } from '../../helpers/worker.ts';
-import { targetOf, testIo } from './cli-io.ts';
+import { REPLAY_OPTIONS, targetOf, testIo } from './cli-io.ts';
 
-const OPTIONS: ReplayOptions = {
-  code: undefined,
-  since: '24h',
-  max: 100,
-  rate: 5,
-  dryRun: false,
-  continue: false,
-  newDefinition: false,
-  wait: 300,
-  json: true,
-};
 const DAY_MS = 24 * 3600 * 1000;
 
 type Settings = Partial<Omit<MessageDefinition<ProbePayload>, 'schemas' | 'plan' | 'upcast'>>;
@@ -39,7 +28,7 @@ async function failed(envelopes: readonly Record<string, unknown>[], settings: S
 async function run(worker: TestWorker, key: string | undefined, options: Partial<ReplayOptions> = {}) {
   const io = testIo({ clock: worker.clock });
   let done = false;
-  const command = replay(key, { ...OPTIONS, ...options }, targetOf(worker), io).finally(() => {
+  const command = replay(key, { ...REPLAY_OPTIONS, ...options }, targetOf(worker), io).finally(() => {
     done = true;
   });
   command.catch(() => {});

@@ -1,21 +1,11 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createEffectLog } from '../../../lambdas/aws/effect-log.ts';
 import type { WireEffect } from '../../../lambdas/core/decision.ts';
 import { SILENT } from '../../../lambdas/core/telemetry.ts';
 import { providers } from '../../../lambdas/providers/index.ts';
 import { runEffect } from '../../../lambdas/run-effect/run-effect.ts';
-import { createDynamoDb } from '../../../local/dynamodb/dynamodb.ts';
-import { inProcessClientConfig } from '../../../local/edge/client-config.ts';
-import { createInProcessRequestHandler } from '../../../local/edge/request-handler.ts';
-import { localNames } from '../../../local/names.ts';
 import type { ProviderFault } from '../../../local/providers/provider-server.ts';
 import { type LocalProviders, startProviders } from '../../../local/providers/start-providers.ts';
-import { createResources } from '../../../local/resources.ts';
-import { createS3Store } from '../../../local/s3/index.ts';
-import { createSqsStore } from '../../../local/sqs/index.ts';
-import { createVirtualClock } from '../../../local/virtual-clock.ts';
-import { sequentialIds } from '../../helpers/ids.ts';
+import { openEffectLog } from '../../helpers/effect-log.ts';
 import { open } from './setup.ts';
 
 /** An effect of each provider, and the service that carries it out. */
@@ -53,25 +43,7 @@ afterEach(() => local.close());
 
 /** RunEffect with a shipped provider, against the service on loopback and a log of its own. */
 async function setUp(name: Name) {
-  const clock = createVirtualClock();
-  const newId = sequentialIds();
-  const names = localNames('effects', false);
-  const dynamodb = new DynamoDBClient(
-    inProcessClientConfig({
-      requestHandler: createInProcessRequestHandler(createDynamoDb({ clock, newId }).dispatch),
-      clock,
-      random: () => 0,
-      maxAttempts: 1,
-    }),
-  );
-  await createResources({
-    names,
-    fifo: false,
-    maxReceiveCount: 100,
-    sqs: createSqsStore({ clock, newId, region: 'us-east-1', account: '000000000000' }),
-    s3: createS3Store({ clock, newId }),
-    dynamodb,
-  });
+  const { clock, newId, log } = await openEffectLog();
   const provider = providers.find((candidate) => candidate.name === name);
   if (provider === undefined) throw new Error(`${name} is not shipped`);
   const { operation, request, service } = EFFECTS[name];
@@ -94,7 +66,7 @@ async function setUp(name: Name) {
     telemetry: SILENT,
     functionTimeoutSeconds: 60,
     offload: async () => ({ bucket: 'b', key: 'k', sha256: 's' }),
-    log: createEffectLog(dynamodb, { tableName: names.tableName, ttlSeconds: 1000 }),
+    log,
   };
   return {
     service: local[service],

@@ -1,6 +1,5 @@
-import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
+import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import * as v from 'valibot';
-import { createEffectLog } from '../../../lambdas/aws/effect-log.ts';
 import { fromItem, toItem } from '../../../lambdas/aws/items.ts';
 import type { WireEffect } from '../../../lambdas/core/decision.ts';
 import { type CallFailure, defineProvider, type EffectAnswer } from '../../../lambdas/core/provider.ts';
@@ -8,16 +7,7 @@ import { effectRowKey } from '../../../lambdas/core/table.ts';
 import { SILENT } from '../../../lambdas/core/telemetry.ts';
 import { runEffect } from '../../../lambdas/run-effect/run-effect.ts';
 import { runUntil } from '../../../local/drive.ts';
-import { createDynamoDb } from '../../../local/dynamodb/dynamodb.ts';
-import { createActivity } from '../../../local/edge/activity.ts';
-import { inProcessClientConfig } from '../../../local/edge/client-config.ts';
-import { createInProcessRequestHandler } from '../../../local/edge/request-handler.ts';
-import { localNames } from '../../../local/names.ts';
-import { createResources } from '../../../local/resources.ts';
-import { createS3Store } from '../../../local/s3/index.ts';
-import { createSqsStore } from '../../../local/sqs/index.ts';
-import { createVirtualClock } from '../../../local/virtual-clock.ts';
-import { sequentialIds } from '../../helpers/ids.ts';
+import { openEffectLog } from '../../helpers/effect-log.ts';
 
 const EFFECT: WireEffect = {
   key: 'order-1#capture',
@@ -54,27 +44,7 @@ class Refusal extends Error {
 
 /** Invocations of RunEffect on one log, and a provider whose every answer the test gives. */
 export async function openDesk(kind: 'idempotent' | 'neither' | 'harmless') {
-  const clock = createVirtualClock();
-  const newId = sequentialIds();
-  const names = localNames('effects', false);
-  const activity = createActivity();
-  const dynamodb = new DynamoDBClient(
-    inProcessClientConfig({
-      requestHandler: createInProcessRequestHandler(createDynamoDb({ clock, newId }).dispatch, { activity }),
-      clock,
-      random: () => 0,
-      maxAttempts: 1,
-    }),
-  );
-  await createResources({
-    names,
-    fifo: false,
-    maxReceiveCount: 100,
-    sqs: createSqsStore({ clock, newId, region: 'us-east-1', account: '000000000000' }),
-    s3: createS3Store({ clock, newId }),
-    dynamodb,
-  });
-  const log = createEffectLog(dynamodb, { tableName: names.tableName, ttlSeconds: 1000 });
+  const { clock, newId, names, activity, dynamodb, log } = await openEffectLog();
   const calls: WaitingCall[] = [];
   const provider = defineProvider({
     name: 'Bank',

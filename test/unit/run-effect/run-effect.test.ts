@@ -1,22 +1,13 @@
-import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
+import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { createEffectLog } from '../../../lambdas/aws/effect-log.ts';
 import { fromItem, toItem } from '../../../lambdas/aws/items.ts';
 import type { WireEffect } from '../../../lambdas/core/decision.ts';
 import { defineProvider } from '../../../lambdas/core/provider.ts';
 import { effectRowKey } from '../../../lambdas/core/table.ts';
 import { SILENT } from '../../../lambdas/core/telemetry.ts';
 import { type RunEffectDeps, runEffect } from '../../../lambdas/run-effect/run-effect.ts';
-import { createDynamoDb } from '../../../local/dynamodb/dynamodb.ts';
-import { inProcessClientConfig } from '../../../local/edge/client-config.ts';
-import { createInProcessRequestHandler } from '../../../local/edge/request-handler.ts';
-import { localNames } from '../../../local/names.ts';
-import { createResources } from '../../../local/resources.ts';
-import { createS3Store } from '../../../local/s3/index.ts';
-import { createSqsStore } from '../../../local/sqs/index.ts';
-import { createVirtualClock } from '../../../local/virtual-clock.ts';
-import { sequentialIds } from '../../helpers/ids.ts';
+import { openEffectLog } from '../../helpers/effect-log.ts';
 
 type Kind = 'idempotent' | 'lookup' | 'neither';
 const KINDS: readonly Kind[] = ['idempotent', 'lookup', 'neither'];
@@ -34,26 +25,7 @@ const EFFECT: WireEffect = {
 
 /** A provider with a ledger, a log on the embedded DynamoDB, and a process that can be killed at its n-th step. */
 async function setUp(kind: Kind) {
-  const clock = createVirtualClock();
-  const newId = sequentialIds();
-  const names = localNames('effects', false);
-  const database = createDynamoDb({ clock, newId });
-  const client = new DynamoDBClient(
-    inProcessClientConfig({
-      requestHandler: createInProcessRequestHandler(database.dispatch),
-      clock,
-      random: () => 0,
-      maxAttempts: 1,
-    }),
-  );
-  await createResources({
-    names,
-    fifo: false,
-    maxReceiveCount: 100,
-    sqs: createSqsStore({ clock, newId, region: 'us-east-1', account: '000000000000' }),
-    s3: createS3Store({ clock, newId }),
-    dynamodb: client,
-  });
+  const { clock, newId, names, dynamodb: client, log } = await openEffectLog();
   const calls: string[] = [];
   const charged = new Set<string>();
   let charges = 0;
@@ -63,7 +35,6 @@ async function setUp(kind: Kind) {
     charged.add(key);
     charges += 1;
   };
-  const log = createEffectLog(client, { tableName: names.tableName, ttlSeconds: 1000 });
 
   function deps(killAt = Number.POSITIVE_INFINITY) {
     let step = 0;

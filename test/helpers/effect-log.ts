@@ -1,0 +1,38 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { createEffectLog } from '../../lambdas/aws/effect-log.ts';
+import { createDynamoDb } from '../../local/dynamodb/dynamodb.ts';
+import { createActivity } from '../../local/edge/activity.ts';
+import { inProcessClientConfig, LOCAL_ACCOUNT, LOCAL_REGION } from '../../local/edge/client-config.ts';
+import { createInProcessRequestHandler } from '../../local/edge/request-handler.ts';
+import { localNames } from '../../local/names.ts';
+import { createResources } from '../../local/resources.ts';
+import { createS3Store } from '../../local/s3/index.ts';
+import { createSqsStore } from '../../local/sqs/index.ts';
+import { createVirtualClock } from '../../local/virtual-clock.ts';
+import { sequentialIds } from './ids.ts';
+
+/** An effect log on an embedded table of its own, in virtual time. */
+export async function openEffectLog() {
+  const clock = createVirtualClock();
+  const newId = sequentialIds();
+  const names = localNames('effects', false);
+  const activity = createActivity();
+  const dynamodb = new DynamoDBClient(
+    inProcessClientConfig({
+      requestHandler: createInProcessRequestHandler(createDynamoDb({ clock, newId }).dispatch, { activity }),
+      clock,
+      random: () => 0,
+      maxAttempts: 1,
+    }),
+  );
+  await createResources({
+    names,
+    fifo: false,
+    maxReceiveCount: 100,
+    sqs: createSqsStore({ clock, newId, region: LOCAL_REGION, account: LOCAL_ACCOUNT }),
+    s3: createS3Store({ clock, newId }),
+    dynamodb,
+  });
+  const log = createEffectLog(dynamodb, { tableName: names.tableName, ttlSeconds: 1000 });
+  return { clock, newId, names, activity, dynamodb, log };
+}
