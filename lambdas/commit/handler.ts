@@ -2,7 +2,7 @@ import { routingTransientFaults } from '../aws/transient.ts';
 import type { Clock } from '../core/clock.ts';
 import { RoutedError } from '../core/commit-errors.ts';
 import type { CommitResult } from '../core/decision.ts';
-import type { LogFields, Telemetry } from '../core/telemetry.ts';
+import { type LogFields, type Telemetry, workFields } from '../core/telemetry.ts';
 import { type CommitDeps, type CommitRequest, commit } from './commit.ts';
 
 export interface CommitHandlerDeps extends CommitDeps {
@@ -37,11 +37,7 @@ function reportCommit(
 ): void {
   const { identity } = request.decision;
   const fields: LogFields = {
-    messageType: identity.messageType,
-    tenantId: identity.tenantId,
-    correlationId: identity.correlationId,
-    traceparent: identity.traceparent,
-    executionName: request.execution.Name,
+    ...workFields(identity, request.execution.Name),
     dbTransactionMs,
     result: result.outcome,
   };

@@ -45,6 +45,18 @@ export interface LogFields {
   readonly [field: string]: string | number | boolean | undefined;
 }
 
+/** What every line about a piece of work says of it. */
+export const workFields = (
+  work: Pick<LogFields, 'messageType' | 'tenantId' | 'correlationId' | 'traceparent'>,
+  executionName: string,
+): LogFields => ({
+  messageType: work.messageType,
+  tenantId: work.tenantId,
+  correlationId: work.correlationId,
+  traceparent: work.traceparent,
+  executionName,
+});
+
 /** Where log lines and metrics go. */
 export interface Telemetry {
   info(message: string, fields: LogFields): void;

@@ -1,6 +1,6 @@
 import { routingTransientFaults } from '../aws/transient.ts';
 import type { Decision } from '../core/decision.ts';
-import { codeDimension, type LogFields, type Telemetry } from '../core/telemetry.ts';
+import { codeDimension, type LogFields, type Telemetry, workFields } from '../core/telemetry.ts';
 import { type PlanDeps, type PlanRequest, plan } from './plan.ts';
 
 export interface PlanHandlerDeps extends PlanDeps {
@@ -29,11 +29,7 @@ function report(
 ): void {
   const { identity } = decision;
   const fields: LogFields = {
-    messageType: identity.messageType,
-    tenantId: identity.tenantId,
-    correlationId: identity.correlationId,
-    traceparent: identity.traceparent,
-    executionName: request.execution.Name,
+    ...workFields(identity, request.execution.Name),
     processingMs,
     result: decision.decision,
     ...('failure' in decision ? { code: decision.failure.code } : {}),

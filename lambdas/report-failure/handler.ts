@@ -1,5 +1,5 @@
 import { routingTransientFaults } from '../aws/transient.ts';
-import { codeDimension, type LogFields, type Telemetry } from '../core/telemetry.ts';
+import { codeDimension, type LogFields, type Telemetry, workFields } from '../core/telemetry.ts';
 import {
   ReportedFailure,
   type ReportFailureDeps,
@@ -19,11 +19,7 @@ export function createHandler(deps: ReportFailureHandlerDeps) {
     const { envelope } = request.execution.Input;
     const { code } = request.report.failure;
     const fields: LogFields = {
-      messageType: envelope.messageType,
-      tenantId: envelope.tenantId,
-      correlationId: envelope.correlationId,
-      traceparent: envelope.traceparent,
-      executionName: request.execution.Name,
+      ...workFields(envelope, request.execution.Name),
       attempts: request.report.attempts,
       code,
     };
