@@ -5,10 +5,10 @@ import { canonicalJson, sha256 } from './identity.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 import type { EffectRequest, Plan, PlanEvent, PlanKey, PlanWrite } from './message-type.ts';
 import {
-  AGGREGATE_ATTRIBUTES,
   AGGREGATE_SORT_KEY,
   INDEX_ATTRIBUTES,
   type ItemKey,
+  isWorkersAttribute,
   RESERVED_TYPES,
 } from './table.ts';
 import { recordToWire, toWire, WireError, wireBytes } from './wire.ts';
@@ -256,9 +256,7 @@ function checkKey(key: PlanKey, path: string): void {
 }
 
 function checkAttribute(attribute: string, path: string, others?: readonly string[]): void {
-  const reserved =
-    others?.includes(attribute) ??
-    (AGGREGATE_ATTRIBUTES.some((name) => name === attribute) || /^(version|lastKey)#/.test(attribute));
+  const reserved = others?.includes(attribute) ?? isWorkersAttribute(attribute);
   if (reserved) throw new WireError(`${path}.${attribute}`, 'is written by the worker alone');
 }
 

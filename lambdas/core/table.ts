@@ -23,7 +23,11 @@ export const RESERVED_TYPES = ['IDEMP', 'EFFECT', 'OUTBOX', 'QUARANTINE', 'COUNT
 export const INDEX_ATTRIBUTES = ['attention', 'attentionAt', 'aggregate', 'aggregateOrder'] as const;
 
 /** Attributes of an aggregate that only the worker writes, beside every `version#…` and `lastKey#…`. */
-export const AGGREGATE_ATTRIBUTES = ['PK', 'SK', 'revision', 'ttl', ...INDEX_ATTRIBUTES] as const;
+const AGGREGATE_ATTRIBUTES = ['PK', 'SK', 'revision', 'ttl', ...INDEX_ATTRIBUTES] as const;
+
+/** Whether an aggregate's attribute is the worker's own: a handler neither sees nor sets it. */
+export const isWorkersAttribute = (name: string): boolean =>
+  AGGREGATE_ATTRIBUTES.some((own) => own === name) || /^(version|lastKey)#/.test(name);
 
 /** Sort key of every aggregate. */
 export const AGGREGATE_SORT_KEY = 'META';

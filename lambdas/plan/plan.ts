@@ -5,14 +5,13 @@ import {
   type FailureDecision,
   PLAN_VERSION,
   type VersionGuard,
-  type WireCheck,
   type WireEffect,
   type WorkIdentity,
 } from '../core/decision.ts';
 import { budgetOf } from '../core/effect-claim.ts';
 import { type EffectsState, judgeEffects } from '../core/effects.ts';
 import type { Envelope } from '../core/envelope.ts';
-import { errorName, FAILURE_CODES, RetryableFailure, TerminalFailure } from '../core/errors.ts';
+import { FAILURE_CODES, TerminalFailure } from '../core/errors.ts';
 import {
   type AttemptPolicy,
   type ExecutionContext,
@@ -22,8 +21,7 @@ import {
   type Progress,
 } from '../core/execution.ts';
 import { type MessageRegistry, streamOf } from '../core/manifest.ts';
-import type { AggregateView, AnyMessageDefinition, Plan } from '../core/message-type.ts';
-import { versionAttribute } from '../core/ordering.ts';
+import type { AnyMessageDefinition, Plan } from '../core/message-type.ts';
 import { checkEffects, checkLimits, checkPlan, checkStateSize } from '../core/plan-checks.ts';
 import { mayBeLast } from '../core/policy.ts';
 import {
@@ -34,21 +32,20 @@ import {
   type RowReader,
   textOf,
 } from '../core/ports.ts';
-import { AGGREGATE_ATTRIBUTES, aggregateKey, inboxKey, waiterKey } from '../core/table.ts';
-import { toWire } from '../core/wire.ts';
+import { aggregateKey, inboxKey, waiterKey } from '../core/table.ts';
 import { domainAttributes, domainChange, domainView } from './domain.ts';
 import { readEffects } from './effect-rows.ts';
+import { failureRecordOf } from './failure-record.ts';
 import { resolvePayload } from './payload.ts';
 import { openEnvelope, type PutAside, sealDecision } from './sealed.ts';
-import { runTeamCode, TeamCodeError } from './team-code.ts';
+import { runTeamCode } from './team-code.ts';
 import { takeTurn } from './turn.ts';
+import { checkOf, viewOf } from './views.ts';
 
 /** Rounds in which a plan may ask for further effects that turn out to be there already. */
 const MAX_EFFECT_ROUNDS = 10;
 /** Step Functions carries 256 KiB; the rest is for the execution's name and ARN beside the decision. */
 const MAX_DECISION_BYTES = 262_144 - 4_096;
-/** A failure message as the inbox row keeps it. */
-const MAX_MESSAGE_BYTES = 2_048;
 const DEFAULT_GAP_SECONDS = 24 * 60 * 60;
 /** A waiter row outlives its park by a day: the waker deletes it, TTL is for what the waker never saw. */
 const WAITER_TTL_SECONDS = 24 * 60 * 60;
@@ -132,7 +129,7 @@ async function judge(request: PlanRequest, deps: PlanDeps): Promise<Decision> {
     if (failure !== undefined) throw failure;
     return await decide(work, aggregate, request, deps);
   } catch (thrown) {
-    return handlerFailure(work, thrown);
+    return failureOf(work, failureRecordOf(thrown));
   }
 }
 
@@ -333,50 +330,6 @@ function checkShape(plan: unknown): Plan {
   return plan;
 }
 
-function viewOf(row: Row | undefined, stream: string): AggregateView | undefined {
-  if (row === undefined) return undefined;
-  const attributes = Object.fromEntries(
-    Object.entries(row).filter(
-      ([name]) => !AGGREGATE_ATTRIBUTES.some((own) => own === name) && !/^(version|lastKey)#/.test(name),
-    ),
-  );
-  const revision = numberOf(row, 'revision') ?? 0;
-  return { attributes, revision, version: numberOf(row, versionAttribute(stream)) ?? 0 };
-}
-
-/** An item with a revision is unchanged while its revision is; any other while all of its attributes are. */
-function checkOf(key: { PK: string; SK: string }, item: Row | undefined): WireCheck {
-  if (item === undefined) return { key, expect: null };
-  const revision = numberOf(item, 'revision');
-  if (revision !== undefined) return { key, expect: { revision } };
-  const { PK: _pk, SK: _sk, ...attributes } = item;
-  try {
-    const wire = Object.entries(attributes).map(([name, value]) => [name, toWire(value, name)] as const);
-    return { key, expect: Object.fromEntries(wire) };
-  } catch (error) {
-    throw new TerminalFailure(
-      FAILURE_CODES.PLAN_INVALID,
-      `reads: an item without a revision is compared attribute by attribute; ${error instanceof Error ? error.message : ''}`,
-    );
-  }
-}
-
-function handlerFailure(work: Work, thrown: unknown): Decision {
-  if (thrown instanceof RetryableFailure || thrown instanceof TerminalFailure) {
-    const retryAfter = thrown instanceof RetryableFailure ? thrown.retryAfterSeconds : undefined;
-    return failureOf(work, {
-      kind: thrown.kind,
-      code: thrown.code,
-      message: cut(thrown.message),
-      ...(retryAfter === undefined ? {} : { retryAfterSeconds: retryAfter }),
-    });
-  }
-  if (!(thrown instanceof TeamCodeError)) throw thrown;
-  const { cause } = thrown;
-  const message = cause instanceof Error ? cause.message : 'a value that is no Error was thrown';
-  return failureOf(work, { kind: 'unknown', code: errorName(cause), message: cut(message) });
-}
-
 function failureOf(work: Work, failure: FailureRecord): Decision {
   const name = {
     retryable: 'RetryableFailure',
@@ -418,11 +371,4 @@ function identityOf(envelope: Envelope, hash: string): WorkIdentity {
 function sized<D extends Decision>(decision: D): D {
   checkStateSize(decision, 'the plan', MAX_DECISION_BYTES);
   return decision;
-}
-
-/** At most {@link MAX_MESSAGE_BYTES} of UTF-8, cut between characters. */
-function cut(message: string): string {
-  const bytes = Buffer.from(message.toWellFormed());
-  if (bytes.length <= MAX_MESSAGE_BYTES) return bytes.toString();
-  return new TextDecoder().decode(bytes.subarray(0, MAX_MESSAGE_BYTES)).replace(/\uFFFD+$/, '');
 }
