@@ -1,27 +1,24 @@
-import { ArnFormat, CfnOutput, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { ArnFormat, type CfnOutput, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import type { ITable, Table } from 'aws-cdk-lib/aws-dynamodb';
-import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
-import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
-import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import type { IKey } from 'aws-cdk-lib/aws-kms';
-import { EventSourceMapping, FilterCriteria, StartingPosition } from 'aws-cdk-lib/aws-lambda';
+import { EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import { type IQueue, Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { createManifest, createRegistry } from '../../lambdas/core/manifest.ts';
-import { streamFilters } from '../../lambdas/core/stream.ts';
-import { STATUS_CHANGE_RULE, SWEEP_MINUTES } from '../../lambdas/reconciler/handler.ts';
 import { inboxTtlSeconds, providerPlaceholder } from '../../statemachines/definition.ts';
 import { throwFaults } from '../faults.ts';
 import { acknowledge } from './acknowledge.ts';
 import { NO_SOURCES } from './function-bundle.ts';
+import { logsMayUse } from './key-policies.ts';
 import { MessageQueue, queueSecurity } from './message-queue.ts';
 import { PayloadBucket } from './payload-bucket.ts';
 import { type FunctionDefaults, WorkerFunction, type WorkerFunctionProps } from './worker-function.ts';
+import { outputNames } from './worker-names.ts';
 import { WorkerPermissions } from './worker-permissions.ts';
 import { WorkerStateMachine } from './worker-state-machine.ts';
 import { WorkerTable } from './worker-table.ts';
+import { connectReconciler, connectStream } from './worker-triggers.ts';
 import {
   deadLetterQueueOf,
   domainTables,
@@ -36,8 +33,6 @@ const DAY_SECONDS = 24 * 60 * 60;
 const TASK_MARGIN_SECONDS = 30;
 const OUTSIDE_VPC = { vpc: undefined, vpcSubnets: undefined, securityGroups: undefined };
 const DEFAULT_PROVIDER_TIMEOUT = Duration.seconds(60);
-/** Changes that cannot be dealt with are given up after this many tries, to a queue that an operator reads. */
-const STREAM_RETRIES = 10;
 
 type FunctionPart = Omit<WorkerFunctionProps, 'defaults' | 'folder'>;
 
@@ -242,10 +237,10 @@ export class WorkflowWorker extends Construct {
         EVENT_SOURCE_ID: this.eventSource.eventSourceMappingId,
       },
     });
-    this.#stream();
-    this.#triggers(stateMachineArn);
+    connectStream(this, { inFlightLimit: props.maxInFlight !== undefined });
+    connectReconciler(this);
     this.#permissions();
-    this.output = this.#output();
+    this.output = outputNames(this);
   }
 
   #queues(removalPolicy: RemovalPolicy): [IQueue, IQueue] {
@@ -304,45 +299,6 @@ export class WorkflowWorker extends Construct {
       return [name, part] as const;
     });
     return Object.fromEntries(parts);
-  }
-
-  #stream(): void {
-    const { tableStreamArn } = this.table;
-    // Checked before: a table comes with its stream.
-    if (tableStreamArn === undefined) return;
-    new EventSourceMapping(this, 'Changes', {
-      target: this.waker.function,
-      eventSourceArn: tableStreamArn,
-      startingPosition: StartingPosition.TRIM_HORIZON,
-      batchSize: 100,
-      bisectBatchOnError: true,
-      retryAttempts: STREAM_RETRIES,
-      reportBatchItemFailures: true,
-      // The waker's role is given what this needs together with the rest.
-      onFailure: { bind: () => ({ destination: this.streamFailureQueue.queueArn }) },
-      filters: streamFilters({ inFlightLimit: this.#props.maxInFlight !== undefined }).map((pattern) =>
-        FilterCriteria.filter({ ...pattern }),
-      ),
-    });
-  }
-
-  /** Step Functions' status events are best-effort, so that a schedule looks after what they missed. */
-  #triggers(stateMachineArn: string): void {
-    const target = () => new LambdaTarget(this.reconciler.function, { retryAttempts: 3 });
-    new Rule(this, 'ClosedExecutions', {
-      description: 'Executions that ended unsuccessfully, to the reconciler',
-      eventPattern: {
-        source: [STATUS_CHANGE_RULE.source],
-        detailType: [STATUS_CHANGE_RULE.detailType],
-        detail: { stateMachineArn: [stateMachineArn], status: [...STATUS_CHANGE_RULE.statuses] },
-      },
-      targets: [target()],
-    });
-    new Rule(this, 'Sweep', {
-      description: 'The reconciler’s sweep',
-      schedule: Schedule.rate(Duration.minutes(SWEEP_MINUTES)),
-      targets: [target()],
-    });
   }
 
   /** Names and keys of the domain's tables, as Plan reads them. */
@@ -408,73 +364,6 @@ export class WorkflowWorker extends Construct {
       }),
     });
     permissions.stateMachine(this.stateMachine);
-    if (encryptionKey !== undefined) this.#logsMayUse(encryptionKey);
-  }
-
-  /** CloudWatch Logs encrypts with the caller's key only when the key's own policy names it. */
-  #logsMayUse(key: IKey): void {
-    const stack = Stack.of(this);
-    // The log of a state machine whose data is encrypted is delivered by another part of Logs.
-    key.addToResourcePolicy(
-      new PolicyStatement({
-        principals: [new ServicePrincipal('delivery.logs.amazonaws.com')],
-        actions: ['kms:Decrypt'],
-        resources: ['*'],
-        conditions: { StringEquals: { 'aws:SourceAccount': stack.account } },
-      }),
-    );
-    key.addToResourcePolicy(
-      new PolicyStatement({
-        principals: [new ServicePrincipal(`logs.${stack.region}.amazonaws.com`)],
-        actions: ['kms:Encrypt', 'kms:Decrypt', 'kms:ReEncrypt*', 'kms:GenerateDataKey*', 'kms:DescribeKey'],
-        resources: ['*'],
-        conditions: {
-          ArnLike: {
-            'kms:EncryptionContext:aws:logs:arn': stack.formatArn({
-              service: 'logs',
-              resource: 'log-group',
-              resourceName: '*',
-              arnFormat: ArnFormat.COLON_RESOURCE_NAME,
-            }),
-          },
-        },
-      }),
-    );
-  }
-
-  #output(): CfnOutput {
-    const functions = {
-      starter: this.starter,
-      plan: this.plan,
-      commit: this.commit,
-      'report-failure': this.reportFailure,
-      waker: this.waker,
-      reconciler: this.reconciler,
-      ...Object.fromEntries(
-        Object.entries(this.providers).map(([name, part]) => [`run-effect-${name}`, part]),
-      ),
-    };
-    const names = {
-      workerName: this.workerName,
-      stateMachineArn: this.stateMachine.stateMachine.stateMachineArn,
-      tableName: this.table.tableName,
-      queueUrl: this.queue.queueUrl,
-      queueArn: this.queue.queueArn,
-      dlqUrl: this.deadLetterQueue.queueUrl,
-      dlqArn: this.deadLetterQueue.queueArn,
-      quarantineQueueUrl: this.quarantineQueue.queueUrl,
-      payloadBucket: this.payloadBucket.bucketName,
-      eventSourceId: this.eventSource.eventSourceMappingId,
-      functions: Object.fromEntries(
-        Object.entries(functions).map(([name, part]) => [name, part.function.functionName]),
-      ),
-      logGroups: Object.fromEntries(
-        Object.entries(functions).map(([name, part]) => [name, part.logGroup.logGroupName]),
-      ),
-    };
-    return new CfnOutput(this, 'Names', {
-      description: `Names and ARNs of the worker ${this.workerName}, read by the stepwell command`,
-      value: Stack.of(this).toJsonString(names),
-    });
+    if (encryptionKey !== undefined) logsMayUse(this, encryptionKey);
   }
 }

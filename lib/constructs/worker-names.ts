@@ -1,0 +1,39 @@
+import { CfnOutput, Stack } from 'aws-cdk-lib';
+import type { WorkflowWorker } from './workflow-worker.ts';
+
+/** The output that the command line finds a deployed worker by: a JSON map of its names and ARNs. */
+export function outputNames(worker: WorkflowWorker): CfnOutput {
+  const functions = {
+    starter: worker.starter,
+    plan: worker.plan,
+    commit: worker.commit,
+    'report-failure': worker.reportFailure,
+    waker: worker.waker,
+    reconciler: worker.reconciler,
+    ...Object.fromEntries(
+      Object.entries(worker.providers).map(([name, part]) => [`run-effect-${name}`, part]),
+    ),
+  };
+  const names = {
+    workerName: worker.workerName,
+    stateMachineArn: worker.stateMachine.stateMachine.stateMachineArn,
+    tableName: worker.table.tableName,
+    queueUrl: worker.queue.queueUrl,
+    queueArn: worker.queue.queueArn,
+    dlqUrl: worker.deadLetterQueue.queueUrl,
+    dlqArn: worker.deadLetterQueue.queueArn,
+    quarantineQueueUrl: worker.quarantineQueue.queueUrl,
+    payloadBucket: worker.payloadBucket.bucketName,
+    eventSourceId: worker.eventSource.eventSourceMappingId,
+    functions: Object.fromEntries(
+      Object.entries(functions).map(([name, part]) => [name, part.function.functionName]),
+    ),
+    logGroups: Object.fromEntries(
+      Object.entries(functions).map(([name, part]) => [name, part.logGroup.logGroupName]),
+    ),
+  };
+  return new CfnOutput(worker, 'Names', {
+    description: `Names and ARNs of the worker ${worker.workerName}, read by the stepwell command`,
+    value: Stack.of(worker).toJsonString(names),
+  });
+}

@@ -1,0 +1,49 @@
+import { Duration } from 'aws-cdk-lib';
+import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
+import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
+import { EventSourceMapping, FilterCriteria, StartingPosition } from 'aws-cdk-lib/aws-lambda';
+import { streamFilters } from '../../lambdas/core/stream.ts';
+import { STATUS_CHANGE_RULE, SWEEP_MINUTES } from '../../lambdas/reconciler/handler.ts';
+import type { WorkflowWorker } from './workflow-worker.ts';
+
+/** Changes that cannot be dealt with are given up after this many tries, to a queue that an operator reads. */
+const STREAM_RETRIES = 10;
+
+/** The changes of the table, to the waker. */
+export function connectStream(worker: WorkflowWorker, settings: { readonly inFlightLimit: boolean }): void {
+  const { tableStreamArn } = worker.table;
+  // Checked before: a table comes with its stream.
+  if (tableStreamArn === undefined) return;
+  new EventSourceMapping(worker, 'Changes', {
+    target: worker.waker.function,
+    eventSourceArn: tableStreamArn,
+    startingPosition: StartingPosition.TRIM_HORIZON,
+    batchSize: 100,
+    bisectBatchOnError: true,
+    retryAttempts: STREAM_RETRIES,
+    reportBatchItemFailures: true,
+    // The waker's role is given what this needs together with the rest.
+    onFailure: { bind: () => ({ destination: worker.streamFailureQueue.queueArn }) },
+    filters: streamFilters(settings).map((pattern) => FilterCriteria.filter({ ...pattern })),
+  });
+}
+
+/** Step Functions' status events are best-effort, so that a schedule looks after what they missed. */
+export function connectReconciler(worker: WorkflowWorker): void {
+  const { stateMachineArn } = worker.stateMachine.stateMachine;
+  const target = () => new LambdaTarget(worker.reconciler.function, { retryAttempts: 3 });
+  new Rule(worker, 'ClosedExecutions', {
+    description: 'Executions that ended unsuccessfully, to the reconciler',
+    eventPattern: {
+      source: [STATUS_CHANGE_RULE.source],
+      detailType: [STATUS_CHANGE_RULE.detailType],
+      detail: { stateMachineArn: [stateMachineArn], status: [...STATUS_CHANGE_RULE.statuses] },
+    },
+    targets: [target()],
+  });
+  new Rule(worker, 'Sweep', {
+    description: 'The reconciler’s sweep',
+    schedule: Schedule.rate(Duration.minutes(SWEEP_MINUTES)),
+    targets: [target()],
+  });
+}
