@@ -4,11 +4,8 @@ import { Key } from 'aws-cdk-lib/aws-kms';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { describe, expect, it } from 'vitest';
 import { METRICS } from '../../lambdas/core/telemetry.ts';
-import {
-  RUNBOOK_SECTIONS,
-  WorkerAlarms,
-  type WorkerAlarmsProps,
-} from '../../lib/constructs/worker-alarms.ts';
+import { RUNBOOK_SECTIONS } from '../../lib/constructs/alarms/rule.ts';
+import { WorkerAlarms, type WorkerAlarmsProps } from '../../lib/constructs/worker-alarms.ts';
 import { testWorker } from '../helpers/template.ts';
 
 function alarmsTemplate(props: Partial<WorkerAlarmsProps> = {}) {
