@@ -1,19 +1,23 @@
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
+import { CloudWatchClient } from '@aws-sdk/client-cloudwatch';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { S3Client } from '@aws-sdk/client-s3';
 import { SFNClient } from '@aws-sdk/client-sfn';
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { localNames, type WorkerNames } from '../local/names.ts';
+import { localNames } from '../local/names.ts';
 import { CliError } from './cli-error.ts';
 import { EXIT } from './exit-codes.ts';
 import type { Io } from './io.ts';
 import { readPortFile } from './port-file.ts';
+import { chooseWorker, parseNames, type TargetNames } from './stack-names.ts';
 
 /** The worker that a command works on: the local runtime's, or a deployed stack's. */
 export interface Target {
-  readonly names: WorkerNames;
+  readonly names: TargetNames;
   readonly clients: {
+    /** Undefined for the local runtime, which has no alarms. */
+    readonly cloudwatch?: CloudWatchClient;
     readonly dynamodb: DynamoDBClient;
     readonly lambda: LambdaClient;
     readonly s3: S3Client;
@@ -51,7 +55,7 @@ export async function openTarget(options: TargetOptions, io: Pick<Io, 'cwd'>): P
   return endpointTarget(url, names);
 }
 
-function endpointTarget(endpoint: string, names: WorkerNames): Target {
+function endpointTarget(endpoint: string, names: TargetNames): Target {
   const settings = {
     endpoint,
     region: 'us-east-1',
@@ -77,6 +81,7 @@ async function stackTarget(stack: string, options: TargetOptions): Promise<Targe
   return {
     names,
     clients: {
+      cloudwatch: new CloudWatchClient(settings),
       dynamodb: new DynamoDBClient(settings),
       lambda: new LambdaClient(settings),
       sfn: new SFNClient(settings),
@@ -90,7 +95,7 @@ async function stackTarget(stack: string, options: TargetOptions): Promise<Targe
   };
 }
 
-async function workersOf(stack: string, settings: { region?: string }): Promise<readonly WorkerNames[]> {
+async function workersOf(stack: string, settings: { region?: string }): Promise<readonly TargetNames[]> {
   const client = new CloudFormationClient(settings);
   try {
     const { Stacks = [] } = await client.send(new DescribeStacksCommand({ StackName: stack }));
@@ -110,33 +115,4 @@ async function workersOf(stack: string, settings: { region?: string }): Promise<
   } finally {
     client.destroy();
   }
-}
-
-/** A worker's output is a JSON map of its names; a stack's other outputs are of no concern. */
-export function parseNames(output: string | undefined): readonly WorkerNames[] {
-  if (output === undefined || !output.startsWith('{')) return [];
-  try {
-    const value = JSON.parse(output);
-    return typeof value.workerName === 'string' && typeof value.stateMachineArn === 'string' ? [value] : [];
-  } catch {
-    return [];
-  }
-}
-
-/** @throws CliError naming the workers to choose from */
-export function chooseWorker(
-  stack: string,
-  workers: readonly WorkerNames[],
-  wanted: string | undefined,
-): WorkerNames {
-  const found = wanted === undefined ? workers : workers.filter(({ workerName }) => workerName === wanted);
-  const [only, another] = found;
-  if (only !== undefined && another === undefined) return only;
-  const all = workers.map(({ workerName }) => workerName).join(', ') || 'none';
-  throw new CliError(
-    only === undefined
-      ? `Stack ${stack} has no worker${wanted === undefined ? '' : ` ${wanted}`}; its workers: ${all}`
-      : `Stack ${stack} has several workers; choose one by --worker: ${all}`,
-    only === undefined ? EXIT.NOT_FOUND : EXIT.USAGE,
-  );
 }

@@ -55,6 +55,7 @@ export class WorkerDashboard extends Construct {
     super(scope, id);
     this.#worker = props.worker;
     this.dashboard = new Dashboard(this, 'Dashboard', { defaultInterval: Duration.hours(3) });
+    props.worker.publishName('dashboardName', this.dashboard.dashboardName, this);
     this.dashboard.addWidgets(
       new TextWidget({
         width: 2 * WIDTH,

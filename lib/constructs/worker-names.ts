@@ -1,8 +1,11 @@
-import { CfnOutput, Stack } from 'aws-cdk-lib';
+import { CfnOutput, Lazy, Stack } from 'aws-cdk-lib';
 import type { WorkflowWorker } from './workflow-worker.ts';
 
-/** The output that the command line finds a deployed worker by: a JSON map of its names and ARNs. */
-export function outputNames(worker: WorkflowWorker): CfnOutput {
+/**
+ * The output that the command line finds a deployed worker by: a JSON map of its names and ARNs.
+ * @param published what is added after the worker is made; read at synthesis
+ */
+export function outputNames(worker: WorkflowWorker, published: Readonly<Record<string, string>>): CfnOutput {
   const functions = {
     starter: worker.starter,
     plan: worker.plan,
@@ -23,7 +26,9 @@ export function outputNames(worker: WorkflowWorker): CfnOutput {
     dlqUrl: worker.deadLetterQueue.queueUrl,
     dlqArn: worker.deadLetterQueue.queueArn,
     quarantineQueueUrl: worker.quarantineQueue.queueUrl,
+    streamFailureQueueUrl: worker.streamFailureQueue.queueUrl,
     payloadBucket: worker.payloadBucket.bucketName,
+    stateMachineLogGroup: worker.stateMachine.logGroup.logGroupName,
     eventSourceId: worker.eventSource.eventSourceMappingId,
     functions: Object.fromEntries(
       Object.entries(functions).map(([name, part]) => [name, part.function.functionName]),
@@ -34,6 +39,6 @@ export function outputNames(worker: WorkflowWorker): CfnOutput {
   };
   return new CfnOutput(worker, 'Names', {
     description: `Names and ARNs of the worker ${worker.workerName}, read by the stepwell command`,
-    value: Stack.of(worker).toJsonString(names),
+    value: Lazy.string({ produce: () => Stack.of(worker).toJsonString({ ...names, ...published }) }),
   });
 }

@@ -63,6 +63,7 @@ export class WorkflowWorker extends Construct {
   readonly output: CfnOutput;
 
   readonly #props: WorkflowWorkerProps;
+  readonly #published: Record<string, string> = {};
   readonly #settings: ResolvedSettings;
   readonly #defaults: FunctionDefaults;
 
@@ -240,7 +241,15 @@ export class WorkflowWorker extends Construct {
     connectStream(this, { inFlightLimit: props.maxInFlight !== undefined });
     connectReconciler(this);
     this.#permissions();
-    this.output = outputNames(this);
+    this.output = outputNames(this, this.#published);
+  }
+
+  /**
+   * Adds a name to the map that the command line reads, e.g. the dashboard's. What lies in another stack is left
+   * out: that stack needs this one, and neither could be deployed before the other.
+   */
+  publishName(name: string, value: string, from: Construct): void {
+    if (Stack.of(from) === Stack.of(this)) this.#published[name] = value;
   }
 
   #queues(removalPolicy: RemovalPolicy): [IQueue, IQueue] {

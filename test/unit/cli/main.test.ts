@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { main } from '../../../cli/main.ts';
-import { chooseWorker, parseNames } from '../../../cli/target.ts';
+import { chooseWorker, parseNames } from '../../../cli/stack-names.ts';
 import { localNames } from '../../../local/names.ts';
 import { testIo } from './cli-io.ts';
 
@@ -103,5 +103,18 @@ describe("a stack's workers", () => {
     expect(chooseWorker('S', [a], undefined)).toBe(a);
     expect(() => chooseWorker('S', [a, b], undefined)).toThrow('--worker: a, b');
     expect(() => chooseWorker('S', [a, b], 'c')).toThrow('no worker c');
+  });
+
+  it('are told from a stack that has none', () => {
+    expect(() => chooseWorker('S', [], undefined)).toThrow('Stack S holds no Stepwell worker');
+  });
+
+  it('say what is missing when an older release has deployed them', () => {
+    const { payloadBucket: _gone, ...older } = a;
+    const parsed = parseNames(JSON.stringify(older));
+
+    expect(() => chooseWorker('S', parsed, undefined)).toThrow(
+      'deployed by an older release: its output lacks payloadBucket. Deploy the stack again',
+    );
   });
 });
