@@ -2,6 +2,7 @@ import { routingTransientFaults } from '../aws/transient.ts';
 import type { Clock } from '../core/clock.ts';
 import { RoutedError } from '../core/commit-errors.ts';
 import type { CommitResult } from '../core/decision.ts';
+import { countRouted } from '../core/routed-errors.ts';
 import { type LogFields, type Telemetry, workFields } from '../core/telemetry.ts';
 import { type CommitDeps, type CommitRequest, commit } from './commit.ts';
 
@@ -19,6 +20,7 @@ export function createHandler(deps: CommitHandlerDeps) {
       reportCommit(request, result, deps.clock.now() - startedAt, deps);
       return result;
     } catch (error) {
+      countRouted(error, 'Commit', deps.telemetry);
       if (error instanceof RoutedError && (error.name === 'CommitConflict' || error.name === 'GuardFailed')) {
         deps.telemetry.metric('CommitConflicts', 1, { kind: error.name });
       }

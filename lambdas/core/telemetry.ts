@@ -18,6 +18,7 @@ export const METRICS = {
   Parked: 'Count',
   OrderingGapSeconds: 'Seconds',
   CommitConflicts: 'Count',
+  RoutedErrors: 'Count',
   EndToEndLatency: 'Milliseconds',
   CommitLatency: 'Milliseconds',
   ReceiveCount: 'Count',

@@ -1,4 +1,5 @@
 import { routingTransientFaults } from '../aws/transient.ts';
+import { countRouted } from '../core/routed-errors.ts';
 import { codeDimension, type LogFields, type Telemetry, workFields } from '../core/telemetry.ts';
 import {
   ReportedFailure,
@@ -29,6 +30,7 @@ export function createHandler(deps: ReportFailureHandlerDeps) {
       deps.telemetry.metric('Replays', 1);
       return {};
     } catch (error) {
+      countRouted(error, 'ReportFailure', deps.telemetry);
       if (error instanceof ReportedFailure) {
         deps.telemetry.error('message_failed', { ...fields, result: 'FAILED_TERMINAL' });
         deps.telemetry.metric('TerminalFailures', 1, {

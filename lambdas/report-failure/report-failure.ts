@@ -1,3 +1,4 @@
+import { RoutedError } from '../core/commit-errors.ts';
 import { FAILURE_CODE_PATTERN } from '../core/errors.ts';
 import type { ExecutionContext, FailureRecord } from '../core/execution.ts';
 
@@ -33,12 +34,11 @@ export interface ReportFailureDeps {
 }
 
 /** Fails the execution under the failure's own code; the message is JSON for the operator who opens it. */
-export class ReportedFailure extends Error {
-  override readonly name: string;
-
+export class ReportedFailure extends RoutedError {
   constructor(report: FailureReport, execution: ExecutionContext) {
     const { envelope } = execution.Input;
     super(
+      FAILURE_CODE_PATTERN.test(report.failure.code) ? report.failure.code : 'UnknownFailure',
       JSON.stringify({
         code: report.failure.code,
         reason: report.reason ?? report.failure.code,
@@ -50,8 +50,6 @@ export class ReportedFailure extends Error {
         next: 'mend the cause, then Redrive this execution',
       }),
     );
-    this.name = FAILURE_CODE_PATTERN.test(report.failure.code) ? report.failure.code : 'UnknownFailure';
-    this.stack = this.name;
   }
 }
 

@@ -1,5 +1,6 @@
 import { routingTransientFaults } from '../aws/transient.ts';
 import type { WireEffect } from '../core/decision.ts';
+import { countRouted } from '../core/routed-errors.ts';
 import { type RunEffectDeps, type RunEffectRequest, type RunEffectResult, runEffect } from './run-effect.ts';
 
 /** What the handler uses of Lambda's context. */
@@ -21,6 +22,9 @@ export function createHandler(deps: RunEffectHandlerDeps) {
         const effect = await deps.openRequest(request.effect);
         return runEffect({ ...request, effect }, deps, remaining);
       });
+    } catch (error) {
+      countRouted(error, `RunEffect${deps.provider}`, deps.telemetry);
+      throw error;
     } finally {
       deps.telemetry.flush();
     }

@@ -95,7 +95,7 @@ export class WorkerAlarms extends Construct {
         const alarm = new Alarm(this, name, {
           metric: rule.metric,
           threshold: rule.from,
-          evaluationPeriods: rule.minutes ?? 1,
+          evaluationPeriods: rule.periods ?? 1,
           comparisonOperator:
             rule.below === true
               ? ComparisonOperator.LESS_THAN_THRESHOLD

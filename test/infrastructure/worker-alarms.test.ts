@@ -1,15 +1,33 @@
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { describe, expect, it } from 'vitest';
 import { METRICS } from '../../lambdas/core/telemetry.ts';
+import { providers } from '../../lambdas/providers/index.ts';
 import { RUNBOOK_SECTIONS } from '../../lib/constructs/alarms/rule.ts';
 import { WorkerAlarms, type WorkerAlarmsProps } from '../../lib/constructs/worker-alarms.ts';
+import { WorkerFunction } from '../../lib/constructs/worker-function.ts';
+import type { WorkflowWorkerProps } from '../../lib/constructs/workflow-worker-props.ts';
 import { testWorker } from '../helpers/template.ts';
 
-function alarmsTemplate(props: Partial<WorkerAlarmsProps> = {}) {
-  const { stack, worker } = testWorker();
+interface MetricQuery {
+  readonly Id: string;
+  readonly Expression?: string;
+  readonly MetricStat?: { readonly Metric: Readonly<Record<string, unknown>> };
+}
+
+const WITH_PROVIDERS: Partial<WorkflowWorkerProps> = {
+  providers,
+  providersEntry: fileURLToPath(new URL('../../lambdas/providers/index.ts', import.meta.url)),
+};
+
+function alarmsTemplate(
+  props: Partial<WorkerAlarmsProps> = {},
+  workerProps: Partial<WorkflowWorkerProps> = {},
+) {
+  const { stack, worker } = testWorker(workerProps);
   const alarms = new WorkerAlarms(stack, 'Alarms', { worker, ...props });
   return { template: Template.fromStack(stack), alarms, worker };
 }
@@ -76,20 +94,41 @@ describe('WorkerAlarms', () => {
     });
   });
 
-  it('does not take what Commit throws to route an execution for an error', () => {
-    const { alarms } = alarmsTemplate();
-    expect(Object.keys(alarms.alarms)).toEqual(
-      expect.arrayContaining([
-        'PlanErrors',
-        'StarterErrors',
-        'WakerErrors',
-        'ReconcilerErrors',
-        'CommitThrottles',
-      ]),
-    );
-    expect(alarms.alarms).not.toHaveProperty('CommitErrors');
-    expect(alarms.alarms).not.toHaveProperty('ReportFailureErrors');
+  it('watches errors and throttles of every function', () => {
+    const { alarms, worker } = alarmsTemplate({}, WITH_PROVIDERS);
+    const functions = worker.node
+      .findAll()
+      .filter((construct) => construct instanceof WorkerFunction)
+      .map(({ node }) => node.id);
+    expect(functions.length).toBeGreaterThan(7);
+    for (const name of functions) {
+      expect(alarms.alarms).toHaveProperty(`${name}Errors`);
+      expect(alarms.alarms).toHaveProperty(`${name}Throttles`);
+    }
   });
+
+  it.each(['Commit', 'ReportFailure', 'RunEffectPayments'])(
+    'takes from the errors of %s what it throws to route executions',
+    (name) => {
+      const { template: own } = alarmsTemplate({}, WITH_PROVIDERS);
+      const [alarm] = alarmsOf(own).filter(({ Properties }) =>
+        JSON.stringify(Properties.AlarmDescription).includes(`the function ${name} fails`),
+      );
+      const metrics: readonly MetricQuery[] = alarm?.Properties.Metrics;
+      expect(metrics.map(({ Expression }) => Expression)).toContain('errors - FILL(routed, 0)');
+      const metricOf = (id: string) => metrics.find(({ Id }) => Id === id)?.MetricStat?.Metric;
+      expect(metricOf('errors')).toMatchObject({ Namespace: 'AWS/Lambda', MetricName: 'Errors' });
+      expect(metricOf('routed')).toMatchObject({
+        Namespace: 'Stepwell',
+        MetricName: 'RoutedErrors',
+        Dimensions: [
+          { Name: 'function', Value: name },
+          { Name: 'service', Value: 'Worker' },
+        ],
+      });
+      expect(alarm?.Properties).toMatchObject({ EvaluationPeriods: 3, Threshold: 1 });
+    },
+  );
 
   it('fires before batches take the time from which the visibility time-out is derived', () => {
     template.hasResourceProperties('AWS::CloudWatch::Alarm', { ExtendedStatistic: 'p99', Threshold: 24_000 });

@@ -23,7 +23,7 @@ export function effectRules(props: WorkerAlarmsProps): AlarmRules {
       what: `less than ${percent} % of the answers of ${provider} come from the effect log`,
       metric: cacheHitPercent(worker.workerName, provider),
       from: percent,
-      minutes: 3,
+      periods: 3,
       below: true,
     },
   ]);

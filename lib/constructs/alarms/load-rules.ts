@@ -13,7 +13,7 @@ export function loadRules(props: WorkerAlarmsProps): AlarmRules {
       what: 'Step Functions refuses to start executions as fast as messages come; they return to the queue',
       metric: workerMetric(workerName, 'StartsThrottled'),
       from: 1,
-      minutes: 3,
+      periods: 3,
     },
     BreakerOpen: {
       section: 'throttled',
@@ -35,7 +35,7 @@ export function loadRules(props: WorkerAlarmsProps): AlarmRules {
               period: Duration.minutes(5),
             }),
             from: Math.ceil(maxInFlight * 0.9),
-            minutes: 2,
+            periods: 2,
           },
         }),
     ...(mostMessagesPerDay === undefined

@@ -51,14 +51,14 @@ export function queueRules(props: WorkerAlarmsProps): AlarmRules {
       what: `${backlogMessages} or more messages have waited for 5 minutes`,
       metric: worker.queue.metricApproximateNumberOfMessagesVisible(visible),
       from: backlogMessages,
-      minutes: 5,
+      periods: 5,
     },
     OldestMessage: {
       section: 'backlog',
       what: `the oldest message is ${oldestMessage.toMinutes()} minutes old or more`,
       metric: worker.queue.metricApproximateAgeOfOldestMessage(visible),
       from: oldestMessage.toSeconds(),
-      minutes: 3,
+      periods: 3,
     },
   };
 }

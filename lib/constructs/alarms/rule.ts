@@ -12,8 +12,8 @@ export interface AlarmRule {
   readonly metric: IMetric;
   /** Alarms at this value. */
   readonly from: number;
-  /** Minutes in a row. @default 1 */
-  readonly minutes?: number;
+  /** Periods of the metric in a row. @default 1 */
+  readonly periods?: number;
   readonly below?: true;
 }
 
