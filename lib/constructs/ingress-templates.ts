@@ -1,4 +1,6 @@
 import { HEADER_PREFIX, RECEIVED_AT_ATTRIBUTE, WEBHOOK_ATTRIBUTE } from '../../lambdas/core/sources.ts';
+import { checksOf } from './ingress-checks.ts';
+import { envelopeRules } from './ingress-rules.ts';
 
 /** A message attribute in SQS's query protocol. The value is a piece of template. */
 const attribute = (index: number, name: string, value: string): string =>
@@ -8,9 +10,16 @@ const attribute = (index: number, name: string, value: string): string =>
     `&MessageAttribute.${index}.Value.StringValue=${value}`,
   ].join('');
 
-const SEND = 'Action=SendMessage&Version=2012-11-05&MessageBody=$util.urlEncode($input.body)';
+const CALL = 'Action=SendMessage&Version=2012-11-05';
+const BODY = '&MessageBody=$util.urlEncode($input.body)';
 
-/** `POST /messages`: the body as it is; the message group is the aggregate (FIFO) or the tenant (fair queues). */
+/** Where faults travel from the request's mapping to the answer's: a header of the call, which SQS does not read. */
+const FAULTS = '$context.requestOverride.header.faults';
+
+/**
+ * `POST /messages`: the body as it is; the message group is the aggregate (FIFO) or the tenant (fair queues). An
+ * envelope that breaks a rule makes a call without a body, which SQS refuses and which the answer explains.
+ */
 export function messageTemplate(fifo: boolean): string {
   const group = fifo
     ? "&MessageGroupId=$util.urlEncode($input.path('$.aggregateId'))"
@@ -22,7 +31,11 @@ export function messageTemplate(fifo: boolean): string {
     "#set($trace = $input.params('traceparent'))",
     `#if($trace && $trace != "")${attribute(1, 'traceparent', '$util.urlEncode($trace)')}#end`,
   ].join('');
-  return `${SEND}${group}${trace}`;
+  return [
+    checksOf(envelopeRules(fifo)),
+    `#if($faults != "")#set(${FAULTS} = $faults.substring(2))${CALL}`,
+    `#{else}${CALL}${BODY}${group}${trace}#end`,
+  ].join('');
 }
 
 /**
@@ -41,7 +54,7 @@ export function webhookTemplate(source: string, headers: readonly string[]): str
     ].join('');
   });
   return [
-    SEND,
+    `${CALL}${BODY}`,
     `&MessageGroupId=${encodeURIComponent(source)}`,
     attribute(1, WEBHOOK_ATTRIBUTE, encodeURIComponent(source)),
     attribute(2, RECEIVED_AT_ATTRIBUTE, '$context.requestTimeEpoch'),
@@ -51,22 +64,29 @@ export function webhookTemplate(source: string, headers: readonly string[]): str
 
 const answer = (code: string, message: string): string => JSON.stringify({ code, message });
 
+/** Should faults not have travelled: what an envelope is. */
+const NO_ENVELOPE = answer(
+  'INVALID_ENVELOPE',
+  'The body is no envelope: required are messageId, schemaVersion, messageType, producer, occurredAt, idempotencyKey, aggregateType, aggregateId and one of payload and payloadRef; fields that the envelope does not know are refused',
+);
+
 export const ANSWERS = {
   accepted: `{"messageId":"$input.path('$.SendMessageResponse.SendMessageResult.MessageId')"}`,
   /** SQS says "Message must be shorter than … bytes": the only refusal that is about size. */
   refused: [
-    '#if($input.body.contains("must be shorter than"))#set($context.responseOverride.status = 413)',
+    `#set($broken = ${FAULTS})#if($broken && $broken != "")`,
+    answer('INVALID_ENVELOPE', 'The body is no envelope: $broken'),
+    '#elseif($input.body.contains("MissingParameter"))',
+    NO_ENVELOPE,
+    '#elseif($input.body.contains("must be shorter than"))#set($context.responseOverride.status = 413)',
     answer('MESSAGE_TOO_LARGE', 'A message has at most 1 MiB: put the payload into S3 and send a payloadRef'),
     '#else',
     answer('MESSAGE_REFUSED', 'The queue refused the message: it takes only characters that XML 1.0 allows'),
     '#end',
   ].join(''),
   unavailable: answer('QUEUE_UNAVAILABLE', 'The queue did not take the message: send it again'),
-  /** API Gateway's own text would quote the value that broke a rule. */
-  invalid: answer(
-    'INVALID_ENVELOPE',
-    'The body is no envelope: required are messageId, schemaVersion, messageType, producer, occurredAt, idempotencyKey, aggregateType, aggregateId and one of payload and payloadRef; fields that the envelope does not know are refused',
-  ),
+  /** The model takes any JSON object. API Gateway's own text would quote what the body holds. */
+  notAnObject: answer('INVALID_ENVELOPE', 'The body is no envelope: it must be a JSON object'),
   tooLarge: answer('MESSAGE_TOO_LARGE', 'The request is too large'),
   unsupported: answer('UNSUPPORTED_MEDIA_TYPE', 'Send the body as application/json'),
   throttled: answer('THROTTLED', 'Too many requests: send it again later'),

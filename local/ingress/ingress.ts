@@ -48,15 +48,20 @@ async function handle(
   if (template === undefined) return answer(ingress, 'UNSUPPORTED_MEDIA_TYPE');
 
   const scope = scopeOf(request, body, options.clock.now());
-  const sent = await send(new URLSearchParams(renderVelocity(template, scope).text), options);
-  const status = String(sent.status);
+  const asked = renderVelocity(template, scope);
+  const sent = await send(new URLSearchParams(asked.text), options);
   const mapped =
-    route.responses.find(({ pattern }) => pattern?.test(status)) ??
+    route.responses.find(({ pattern }) => pattern?.test(String(sent.status))) ??
     route.responses.find(({ pattern }) => pattern === undefined);
-  if (mapped === undefined) throw new Error(`the template maps no answer of SQS with status ${status}`);
-  const rendered = renderVelocity(mapped.template, { ...scope, body: sent.body });
+  if (mapped === undefined) throw new Error(`the template maps no answer of SQS with status ${sent.status}`);
+  const rendered = renderVelocity(mapped.template, {
+    ...scope,
+    body: sent.body,
+    context: { ...scope.context, ...asked.overrides },
+  });
+  const { 'responseOverride.status': status = mapped.status } = rendered.overrides;
   return {
-    status: rendered.status ?? mapped.status,
+    status: Number(status),
     headers: { ...JSON_TYPE, ...mapped.headers },
     body: rendered.text,
   };
@@ -99,11 +104,16 @@ async function send(
     };
   }
   const group = query.get('MessageGroupId');
+  const body = query.get('MessageBody');
+  if (body === null) {
+    const Message = 'The request must contain the parameter MessageBody.';
+    return { status: 400, body: JSON.stringify({ Error: { Code: 'MissingParameter', Message } }) };
+  }
   try {
     const { MessageId } = await sqs.send(
       new SendMessageCommand({
         QueueUrl: queueUrl,
-        MessageBody: query.get('MessageBody') ?? '',
+        MessageBody: body,
         MessageAttributes: attributes,
         ...(group === null ? {} : { MessageGroupId: group }),
       }),

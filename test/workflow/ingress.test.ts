@@ -102,18 +102,49 @@ describe('POST /messages', () => {
   });
 
   it.each([
-    ['what is no JSON', '{bad'],
-    ['an unknown field, whatever the content type says', deadlineEnvelope({ secretField: 'secret value' })],
-    ['a text that breaks a rule', deadlineEnvelope({ messageType: 'secret value' })],
-  ])('refuses %s with 400 and none of its values', async (_what, body) => {
+    ['what is no JSON', '{bad secret', 'it must be a JSON object'],
+    ['a list', ['secret'], 'it must be a JSON object'],
+    ['an unknown field', deadlineEnvelope({ extra: 'secret' }), '$.extra: is not a field of the envelope'],
+    [
+      'texts that break rules',
+      deadlineEnvelope({ messageType: 'secret value', correlationId: 'secret \n' }),
+      '$.messageType: must match [A-Za-z][A-Za-z0-9]{0,99}; $.correlationId: must hold no control characters',
+    ],
+  ])('refuses %s with 400, path and rule, and none of its values', async (_what, body, faults) => {
     const { worker, post } = await startIngress();
 
-    for (const type of ['application/json', 'text/plain']) {
-      const answer = await post('/messages', body, { 'content-type': type });
-      expect(answer).toMatchObject({ status: 400, body: { code: 'INVALID_ENVELOPE' } });
-      expect(JSON.stringify(answer.body)).not.toMatch(/secret/);
-    }
+    const answer = await post('/messages', body);
+
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { code: 'INVALID_ENVELOPE', message: `The body is no envelope: ${faults}` },
+    });
+    expect(JSON.stringify([answer.body, ...answer.headers])).not.toMatch(/secret/);
     expect(await worker.depth(worker.names.queueUrl)).toBe(0);
+  });
+
+  it('says what an envelope is should the faults not reach the answer', async () => {
+    const worker = await startWorker();
+    const text = ingressTemplate().toJSON();
+    const apart = JSON.parse(
+      JSON.stringify(text).replace('#set($broken = $context.requestOverride.header.faults)', ''),
+    );
+    const ingress = createIngress({
+      template: apart,
+      clock: worker.clock,
+      sqs: worker.clients.sqs,
+      queueUrl: worker.names.queueUrl,
+    });
+
+    const answer = await ingress({
+      method: 'POST',
+      path: '/messages',
+      query: new URLSearchParams(),
+      headers: {},
+      body: Buffer.from(JSON.stringify(deadlineEnvelope({ messageId: 1 }))),
+    });
+
+    expect(answer).toMatchObject({ status: 400, body: expect.stringContaining('required are messageId') });
   });
 
   it('refuses another content type with 415', async () => {

@@ -24,14 +24,36 @@ describe('renderVelocity', () => {
     ['#if($input.body.contains("x y"))in#end', 'in'],
     ['#if($input.body == "z")#if($input.body == "z")a#else b#end#else c#end', ' c'],
   ])('renders %s', (template, text) => {
-    expect(render(template)).toEqual({ text });
+    expect(render(template)).toEqual({ text, overrides: {} });
   });
 
-  it('tells the status that a template asks for', () => {
-    expect(render('#set($context.responseOverride.status = 413)big')).toEqual({ text: 'big', status: 413 });
+  it.each([
+    ["#set($r = $input.path('$'))#foreach($k in $r.keySet())[$k]#end", '[a][n][empty]'],
+    [`#set($r = $input.path('$'))#if($r.containsKey('n') == true && $r.n > 6)$\{r.a.b}#{else}no#end`, 'x y'],
+    ['#if($unset.missing.length() > 1)no#elseif($unset == $unset)no#{else}null#end', 'null'],
+    ["#set($t = 'é1')#if($t.matches('.[0-9]'))m#end$t.length()$t.codePointCount(0, $t.length())", 'm22'],
+    [`#set($i = 0)#set($i = $i + 1)#set($s = "$\{i}$.x")$s`, '1$.x'],
+    ["$input.json('$.a')$input.json('$.a.b')$input.json('$.n')", '{"b":"x y"}"x y"7'],
+  ])('computes %s', (template, text) => {
+    expect(render(template)).toEqual({ text, overrides: {} });
   });
 
-  it.each(['$unset', '$context.unknown', '#if($input.body)', 'x#end'])('refuses %s', (template) => {
+  it('tells what a template sets in the context, and refuses to set it twice', () => {
+    const set = '#set($context.responseOverride.status = 413)';
+
+    expect(render(`${set}big`)).toEqual({ text: 'big', overrides: { 'responseOverride.status': '413' } });
+    expect(() => render(`${set}${set}`)).toThrow(/twice/);
+  });
+
+  it.each([
+    '$unset',
+    '$context.unknown',
+    '#if($input.body)',
+    'x#end',
+    '#macro(m)#end',
+    '$input.body.reverse()',
+    '$util.base64Encode("x")',
+  ])('refuses %s', (template) => {
     expect(() => render(template)).toThrow(/template/);
   });
 });
