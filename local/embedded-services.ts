@@ -3,6 +3,7 @@ import { LambdaClient } from '@aws-sdk/client-lambda';
 import { S3Client } from '@aws-sdk/client-s3';
 import { SFNClient } from '@aws-sdk/client-sfn';
 import { SQSClient } from '@aws-sdk/client-sqs';
+import { tableFolder } from './data-dir.ts';
 import { createDynamoDb } from './dynamodb/dynamodb.ts';
 import { createActivity } from './edge/activity.ts';
 import { inProcessClientConfig, LOCAL_ACCOUNT, LOCAL_REGION } from './edge/client-config.ts';
@@ -40,7 +41,7 @@ export function createEmbeddedServices(options: EmbeddedServicesOptions) {
   const dynamodb = createDynamoDb({
     clock,
     newId,
-    ...(dataDir === undefined ? {} : { dataDir: `${dataDir}/dynamodb` }),
+    ...(dataDir === undefined ? {} : { dataDir: tableFolder(dataDir) }),
   });
   const router = (options.wrapServices ?? ((dispatch) => dispatch))(
     createServiceRouter({

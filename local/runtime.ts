@@ -1,4 +1,5 @@
 import type { AnyMessageDefinition } from '../lambdas/core/message-type.ts';
+import { openDataDir, writeState } from './data-dir.ts';
 import type { Deployment } from './deployment.ts';
 import type { StreamRecord } from './dynamodb/change-stream.ts';
 import { type EdgeServer, listenOnLoopback } from './edge/http-server.ts';
@@ -19,7 +20,6 @@ import { inProcessDeployment } from './in-process-deployment.ts';
 import { localNames, queueNameOf, type WorkerNames } from './names.ts';
 import { createInputQueues, createResources } from './resources.ts';
 import type { InputQueues, LocalRuntimeOptions } from './runtime-options.ts';
-import { readState, writeState } from './state-file.ts';
 import { createTaskServices } from './stepfunctions/services/create-task-services.ts';
 import { createStepFunctions, type StepFunctions } from './stepfunctions/step-functions.ts';
 
@@ -61,7 +61,7 @@ export async function startRuntime(options: LocalRuntimeOptions): Promise<LocalR
   const { clock, random, newId, fifo = false } = options;
   const onError = options.onError ?? (() => {});
   const names = localNames(options.workerName ?? 'stepwell', fifo);
-  const kept = options.dataDir === undefined ? undefined : await readState(options.dataDir);
+  const kept = options.dataDir === undefined ? undefined : await openDataDir(options.dataDir);
 
   const embedded = createEmbeddedServices({
     ...options,
@@ -238,5 +238,6 @@ export async function startRuntime(options: LocalRuntimeOptions): Promise<LocalR
       await dynamodb.close();
     },
   };
+  await runtime.save();
   return runtime;
 }

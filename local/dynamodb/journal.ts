@@ -15,7 +15,8 @@ import type { ChangeStream } from './change-stream.ts';
 import type { TableDefinition } from './table.ts';
 import type { Item } from './types.ts';
 
-const FILE = 'dynamodb.ndjson';
+/** Name of the file inside the journal's folder. */
+export const JOURNAL_FILE = 'dynamodb.ndjson';
 const PIECE_BYTES = 1024 * 1024;
 
 /** A finished transaction's client token, so that the same request is not applied again. */
@@ -95,7 +96,7 @@ export class Journal {
 
   constructor(directory: string) {
     mkdirSync(directory, { recursive: true });
-    this.#path = join(directory, FILE);
+    this.#path = join(directory, JOURNAL_FILE);
   }
 
   /** Every whole line. The last one may be torn by a crash; it was not acknowledged, so it is left out. */

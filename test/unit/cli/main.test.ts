@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -60,6 +60,8 @@ describe('the command line', () => {
 
   it('says that a data directory cannot be read, without what is in it', async () => {
     const io = testIo();
+    mkdirSync(join(io.cwd, 'dynamodb'));
+    writeFileSync(join(io.cwd, 'dynamodb', 'dynamodb.ndjson'), '');
     writeFileSync(join(io.cwd, 'state.json'), '{"secret');
 
     expect(await main(['local', '--data-dir', io.cwd], io)).toBe(2);
@@ -70,10 +72,18 @@ describe('the command line', () => {
   it('says which line of a table journal cannot be read', async () => {
     const io = testIo();
     mkdirSync(join(io.cwd, 'dynamodb'));
+    writeFileSync(join(io.cwd, 'state.json'), '{}');
     writeFileSync(join(io.cwd, 'dynamodb', 'dynamodb.ndjson'), '{"broken\n{"kind":"x"}\n');
 
     expect(await main(['local', '--data-dir', io.cwd], io)).toBe(2);
     expect(io.notes.join('\n')).toContain("line 1 can't be read");
+  });
+
+  it.runIf(existsSync('/proc'))('refuses a data directory below a folder that cannot be written', async () => {
+    const io = testIo();
+
+    expect(await main(['local', '--data-dir', '/proc/none/here'], io)).toBe(2);
+    expect(io.notes.join('\n')).toContain('--data-dir cannot be used: ENOENT');
   });
 
   it('refuses a port that is none', async () => {
