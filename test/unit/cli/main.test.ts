@@ -79,12 +79,15 @@ describe('the command line', () => {
     expect(io.notes.join('\n')).toContain("line 1 can't be read");
   });
 
-  it.runIf(existsSync('/proc'))('refuses a data directory below a folder that cannot be written', async () => {
-    const io = testIo();
+  it.runIf(existsSync('/proc'))(
+    'refuses a data directory below a folder that cannot be written',
+    async () => {
+      const io = testIo();
 
-    expect(await main(['local', '--data-dir', '/proc/none/here'], io)).toBe(2);
-    expect(io.notes.join('\n')).toContain('--data-dir cannot be used: ENOENT');
-  });
+      expect(await main(['local', '--data-dir', '/proc/none/here'], io)).toBe(2);
+      expect(io.notes.join('\n')).toContain('--data-dir cannot be used: ENOENT');
+    },
+  );
 
   it('refuses a port that is none', async () => {
     expect(await main(['local', '--port', '70000'], testIo())).toBe(2);
