@@ -1,5 +1,5 @@
 import { Aws, Duration, RemovalPolicy } from 'aws-cdk-lib';
-import type { ITable, Table } from 'aws-cdk-lib/aws-dynamodb';
+import type { ITable, Table, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type { EventBus, IEventBus } from 'aws-cdk-lib/aws-events';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
@@ -13,7 +13,7 @@ import { queueSecurity } from './message-queue.ts';
 /** Properties of {@link OutboxPipe}. */
 export interface OutboxPipeProps {
   /** A table with outbox rows and a stream: the worker's, or a producer's that uses `outboxItem`. */
-  readonly table: ITable | Table;
+  readonly table: ITable | Table | TableV2;
   /** Where the events go: another worker's queue, or a bus. FIFO queues are refused. */
   readonly target: IQueue | IEventBus | EventBus;
   /**

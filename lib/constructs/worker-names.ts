@@ -1,6 +1,9 @@
 import { CfnOutput, Lazy, Stack } from 'aws-cdk-lib';
 import type { WorkflowWorker } from './workflow-worker.ts';
 
+/** Id of the output; the last thing that a worker gets. */
+export const OUTPUT_ID = 'Names';
+
 /**
  * The output that the command line finds a deployed worker by: a JSON map of its names and ARNs.
  * @param published what is added after the worker is made; read at synthesis
@@ -37,7 +40,7 @@ export function outputNames(worker: WorkflowWorker, published: Readonly<Record<s
       Object.entries(functions).map(([name, part]) => [name, part.logGroup.logGroupName]),
     ),
   };
-  return new CfnOutput(worker, 'Names', {
+  return new CfnOutput(worker, OUTPUT_ID, {
     description: `Names and ARNs of the worker ${worker.workerName}, read by the stepwell command`,
     value: Lazy.string({ produce: () => Stack.of(worker).toJsonString({ ...names, ...published }) }),
   });

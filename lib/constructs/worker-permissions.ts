@@ -1,5 +1,5 @@
 import { ArnFormat, Stack } from 'aws-cdk-lib';
-import type { ITable, Table } from 'aws-cdk-lib/aws-dynamodb';
+import type { ITable, Table, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { Bucket, IBucket } from 'aws-cdk-lib/aws-s3';
@@ -22,10 +22,10 @@ const UNKNOWN_KEYS =
  * no action of their own; they count as the puts, updates, deletes and condition checks in them.
  */
 export class WorkerPermissions {
-  private readonly table: ITable | Table;
+  private readonly table: ITable | Table | TableV2;
   private readonly keys: readonly IKey[];
 
-  constructor(table: ITable | Table, keys: readonly IKey[]) {
+  constructor(table: ITable | Table | TableV2, keys: readonly IKey[]) {
     this.table = table;
     this.keys = keys;
   }
@@ -75,7 +75,11 @@ export class WorkerPermissions {
   }
 
   /** Aggregates that live in tables of the domain: Plan reads them, Commit writes them. */
-  domainTables(plan: WorkerFunction, commit: WorkerFunction, tables: readonly (ITable | Table)[]): void {
+  domainTables(
+    plan: WorkerFunction,
+    commit: WorkerFunction,
+    tables: readonly (ITable | Table | TableV2)[],
+  ): void {
     if (tables.length === 0) return;
     const tableArns = tables.map(({ tableArn }) => tableArn);
     for (const { encryptionKey } of tables) {

@@ -1,5 +1,5 @@
 import type { Duration } from 'aws-cdk-lib';
-import type { ITable, Table } from 'aws-cdk-lib/aws-dynamodb';
+import type { ITable, Table, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type { ISecurityGroup, IVpc, SubnetSelection } from 'aws-cdk-lib/aws-ec2';
 import type { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
@@ -14,17 +14,17 @@ import type { FunctionTelemetry } from './worker-function.ts';
 /** What one provider's function has beside the others. */
 export interface ProviderSettings {
   /**
-   * Time-out of the provider's function. An effect's lease is this and 30 seconds.
+   * Time-out of the provider's function, 5–900 seconds. An effect's lease is this and 30 seconds.
    * @default Duration.seconds(60)
    */
   readonly timeout?: Duration;
   /**
-   * MB. CPU grows with it.
+   * MB, 128–10,240. CPU grows with it.
    * @default 512
    */
   readonly memorySize?: number;
   /**
-   * Caps the calls that the provider sees side by side.
+   * Caps the calls that the provider sees side by side; from 1.
    * @default none: shares the account's concurrency
    */
   readonly reservedConcurrency?: number;
@@ -34,7 +34,7 @@ export interface ProviderSettings {
    */
   readonly secret?: ISecret | Secret;
   /**
-   * Settings and endpoints of the provider.
+   * Settings and endpoints of the provider. At most 2,048 bytes.
    * @default none
    */
   readonly environment?: Readonly<Record<string, string>>;
@@ -52,7 +52,7 @@ export interface ProviderSettings {
 
 /** A table of the domain that was there before the worker. */
 export interface AggregateTable {
-  readonly table: ITable | Table;
+  readonly table: ITable | Table | TableV2;
   /**
    * Name of the string partition key that holds the aggregate id, or a template for each key attribute:
    * `{ pk: 'CASE#{aggregateId}', sk: 'CASE' }`.
@@ -95,7 +95,7 @@ export interface WorkflowWorkerProps {
   readonly sourcesEntry?: string;
 
   /**
-   * Environment of the starter for the sources' use, e.g. where a webhook's secret is. At most 2 KB.
+   * Environment of the starter for the sources' use, e.g. where a webhook's secret is. At most 2,048 bytes.
    * @default none
    */
   readonly sourcesEnvironment?: Readonly<Record<string, string>>;
@@ -108,13 +108,14 @@ export interface WorkflowWorkerProps {
   readonly aggregates?: Readonly<Record<string, AggregateTable>>;
 
   /**
-   * The worker's name in inbox keys, logs, metrics and the command line. Changing it makes every message new again.
+   * The worker's name in inbox keys, logs, metrics and the command line: another one for each worker of an account and
+   * Region, since metrics are found by it. Changing it makes every message new again.
    * @default the construct's id
    */
   readonly workerName?: string;
 
   /**
-   * `production` keeps table, queues and logs when the stack goes and protects the table from deletion;
+   * `production` keeps table, queues, payloads and logs when the stack goes and protects the table from deletion;
    * `development` deletes everything.
    * @default 'production'
    */
@@ -239,7 +240,7 @@ export interface WorkflowWorkerProps {
   readonly payloadBuckets?: readonly (IBucket | Bucket)[];
 
   /**
-   * Days that an offloaded payload is kept: longer than a replay may come.
+   * Days that an offloaded payload is kept: at least executionTimeout + 16 days, so that a redrive finds it.
    * @default inboxRetentionDays + executionTimeout + 16 days
    */
   readonly payloadRetentionDays?: number;
@@ -269,7 +270,7 @@ export interface WorkflowWorkerProps {
   readonly securityGroups?: readonly ISecurityGroup[];
 
   /**
-   * A queue that exists already. Its redrive policy, visibility time-out and retention are its owner's.
+   * A queue that exists already, read by this worker alone. What it must have: docs/deploying.md.
    * @default a new queue
    */
   readonly queue?: IQueue;
@@ -281,10 +282,10 @@ export interface WorkflowWorkerProps {
   readonly deadLetterQueue?: IQueue;
 
   /**
-   * A table that exists already: keys PK and SK, TTL on `ttl`, both indexes, a stream with new and old images.
+   * A table that exists already, of this worker alone. What it must have: docs/deploying.md.
    * @default a new table
    */
-  readonly table?: ITable | Table;
+  readonly table?: ITable | Table | TableV2;
 
   /**
    * Logs each execution event with its data. Personal data then lies in the log.

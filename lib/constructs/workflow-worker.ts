@@ -1,5 +1,5 @@
 import { ArnFormat, type CfnOutput, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
-import type { ITable, Table } from 'aws-cdk-lib/aws-dynamodb';
+import type { ITable, Table, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
@@ -14,19 +14,19 @@ import { logsMayUse } from './key-policies.ts';
 import { MessageQueue, queueSecurity } from './message-queue.ts';
 import { PayloadBucket } from './payload-bucket.ts';
 import { type FunctionDefaults, WorkerFunction, type WorkerFunctionProps } from './worker-function.ts';
-import { outputNames } from './worker-names.ts';
+import { OUTPUT_ID, outputNames } from './worker-names.ts';
 import { WorkerPermissions } from './worker-permissions.ts';
 import { WorkerStateMachine } from './worker-state-machine.ts';
 import { WorkerTable } from './worker-table.ts';
 import { connectReconciler, connectStream } from './worker-triggers.ts';
+import { findFaults } from './workflow-worker-checks.ts';
+import type { WorkflowWorkerProps } from './workflow-worker-props.ts';
 import {
   deadLetterQueueOf,
   domainTables,
-  findFaults,
   type ResolvedSettings,
   resolveSettings,
-} from './workflow-worker-checks.ts';
-import type { WorkflowWorkerProps } from './workflow-worker-props.ts';
+} from './workflow-worker-settings.ts';
 
 const DAY_SECONDS = 24 * 60 * 60;
 /** A task's time-out lies above its function's, so that Lambda's own answer comes first. */
@@ -47,7 +47,7 @@ export class WorkflowWorker extends Construct {
   readonly quarantineQueue: Queue;
   /** Where the stream consumer's records go that it could not deal with. */
   readonly streamFailureQueue: Queue;
-  readonly table: ITable | Table;
+  readonly table: ITable | Table | TableV2;
   readonly payloadBucket: Bucket;
   readonly stateMachine: WorkerStateMachine;
   readonly starter: WorkerFunction;
@@ -70,7 +70,10 @@ export class WorkflowWorker extends Construct {
   /** @throws ConfigurationError naming every fault of the props, with rule and remedy */
   constructor(scope: Construct, id: string, props: WorkflowWorkerProps) {
     super(scope, id);
-    throwFaults(this.node.path, findFaults(id, props));
+    const workers = this.node.root.node.findAll().filter((other) => other instanceof WorkflowWorker);
+    // The output comes last: a worker that was refused, and this one, have none yet.
+    const neighbours = workers.filter(({ node }) => node.tryFindChild(OUTPUT_ID) !== undefined);
+    throwFaults(this.node.path, findFaults(this, props, neighbours));
     const settings = resolveSettings(id, props);
     const { production } = settings;
     const manifest = createManifest(createRegistry(props.messages));

@@ -1,10 +1,13 @@
 import { Duration, Stack } from 'aws-cdk-lib';
+import { Table } from 'aws-cdk-lib/aws-dynamodb';
+import { LayerVersion } from 'aws-cdk-lib/aws-lambda';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { describe, expect, it } from 'vitest';
 import { defineMessage } from '../../lambdas/core/message-type.ts';
+import { defineProvider } from '../../lambdas/core/provider.ts';
 import { caseDeadline } from '../../lambdas/messages/case-deadline.ts';
-import type { WorkflowWorkerProps } from '../../lib/constructs/workflow-worker-props.ts';
-import { quickApp, synthesise } from '../helpers/worker-template.ts';
+import type { ProviderSettings, WorkflowWorkerProps } from '../../lib/constructs/workflow-worker-props.ts';
+import { MESSAGES_ENTRY, quickApp, synthesise } from '../helpers/worker-template.ts';
 
 const refusal = (props: Partial<WorkflowWorkerProps>): string => {
   try {
@@ -21,6 +24,29 @@ const slow = defineMessage({
   ordering: 'sequential',
   gapTimeoutSeconds: 7_200,
 });
+
+const elsewhere = new Stack(quickApp(), 'Elsewhere');
+const imported = (name: string) =>
+  Queue.fromQueueArn(
+    elsewhere,
+    `${name}${elsewhere.node.children.length}`,
+    `arn:aws:sqs:eu-west-1:123456789012:${name}`,
+  );
+const QUEUE_ELSEWHERE = imported('orders');
+const TABLE_ELSEWHERE = Table.fromTableName(elsewhere, 'Cases', 'cases');
+const LAYER = LayerVersion.fromLayerVersionArn(
+  elsewhere,
+  'Layer',
+  'arn:aws:lambda:eu-west-1:123456789012:layer:otel:1',
+);
+const bank = defineProvider({ name: 'Bank', operations: {} });
+const withBank = (own: ProviderSettings): Partial<WorkflowWorkerProps> => ({
+  providers: [bank],
+  providersEntry: MESSAGES_ENTRY,
+  providerSettings: { Bank: own },
+});
+/** What a caller without a type checker may pass. */
+const wrong = (word: string) => JSON.parse(JSON.stringify(word));
 
 const CASES: readonly (readonly [string, Partial<WorkflowWorkerProps>, RegExp])[] = [
   [
@@ -74,6 +100,162 @@ const CASES: readonly (readonly [string, Partial<WorkflowWorkerProps>, RegExp])[
   ],
   ['subnets without a VPC', { vpcSubnets: {} }, /vpc: is required/],
   ['an invalid name', { workerName: 'a b' }, /workerName: must match/],
+  [
+    'a profile that is none',
+    { profile: wrong('prod') },
+    /profile: must be production or development, is prod/,
+  ],
+  [
+    'a place for invalid messages that is none',
+    { invalidMessages: wrong('bin') },
+    /invalidMessages: must be dlq or quarantine, is bin/,
+  ],
+  ['an empty release', { release: '' }, /release: must have 1 to 100 characters/],
+  [
+    'an aggregate’s table without a key',
+    { aggregates: { Case: { table: TABLE_ELSEWHERE, key: {}, versionAttribute: 'v' } } },
+    /aggregates: .*Case\.key must name one or two attributes/,
+  ],
+  ['providers without their module', { providers: [bank] }, /providersEntry: is required with providers/],
+  [
+    'two providers of one name',
+    { providers: [bank, bank], providersEntry: MESSAGES_ENTRY },
+    /providers: must have names of their own, Bank is there twice/,
+  ],
+  [
+    'an environment of sources that are not there',
+    { sourcesEnvironment: { SECRET: 's' } },
+    /sourcesEnvironment: is for sources, of which there are none/,
+  ],
+  [
+    'an environment that Lambda does not take',
+    { sourcesEntry: MESSAGES_ENTRY, sourcesEnvironment: { TEXT: 'x'.repeat(2_048) } },
+    /sourcesEnvironment: must have at most 2048 bytes, has 2052/,
+  ],
+  [
+    'variables that are Lambda’s',
+    { telemetry: { environment: { AWS_REGION: 'x', 'a-b': 'y' } } },
+    /telemetry\.environment: .*has AWS_REGION, a-b/,
+  ],
+  [
+    'a sixth layer',
+    { telemetry: { layers: Array.from({ length: 6 }, () => LAYER) } },
+    /telemetry\.layers: must be at most 5/,
+  ],
+  [
+    'a wrapper that is no path',
+    { telemetry: { execWrapper: 'otel-handler' } },
+    /telemetry\.execWrapper: must be an absolute path, is otel-handler/,
+  ],
+  [
+    'a provider with memory that Lambda does not have',
+    withBank({ memorySize: 64 }),
+    /providerSettings\.Bank\.memorySize: .* from 128 to 10240, is 64/,
+  ],
+  [
+    'a provider that may never run',
+    withBank({ reservedConcurrency: 0 }),
+    /providerSettings\.Bank\.reservedConcurrency: .* from 1 to 100000, is 0/,
+  ],
+  [
+    'a provider in a VPC that is not there',
+    withBank({ inVpc: true }),
+    /providerSettings\.Bank\.inVpc: needs the worker’s vpc/,
+  ],
+  [
+    'a provider’s environment that Lambda does not take',
+    withBank({ environment: { URL: 'x'.repeat(3_000) } }),
+    /providerSettings\.Bank\.environment: must have at most 2048 bytes/,
+  ],
+  [
+    'a provider that runs for too long',
+    withBank({ timeout: Duration.minutes(16) }),
+    /providerSettings\.Bank\.timeout: .* from 5 to 900, is 960/,
+  ],
+  [
+    'a function without time',
+    { functionTimeout: Duration.seconds(0) },
+    /functionTimeout: .* from 1 to 900, is 0/,
+  ],
+  [
+    'a window that Lambda does not take',
+    { batchSize: 100, maxBatchingWindow: Duration.seconds(301) },
+    /maxBatchingWindow: .* from 0 to 300, is 301/,
+  ],
+  ['a fraction of a message', { batchSize: 2.5 }, /batchSize: .* is 2\.5/],
+  ['no number', { maxConcurrency: Number.NaN }, /maxConcurrency: .* is NaN/],
+  ['a limit of nothing', { maxInFlight: 0 }, /maxInFlight: .* from 1 to 1000000, is 0/],
+  [
+    'an invalid message that SQS would move first',
+    { maxReceiveCount: 5, invalidReceives: 5 },
+    /invalidReceives: .* from 1 to 4, is 5/,
+  ],
+  [
+    'a visibility time-out that SQS does not take',
+    { visibilityTimeout: Duration.hours(13) },
+    /visibilityTimeout: must be whole seconds, at most 12 hours, is 46800 s/,
+  ],
+  [
+    'fractions of a second',
+    { visibilityTimeout: Duration.millis(200_500), functionTimeout: Duration.millis(30_500) },
+    /functionTimeout: .* is 30\.5[\s\S]*visibilityTimeout: must be whole seconds, .* is 200\.5 s/,
+  ],
+  [
+    'an execution of a minute',
+    { executionTimeout: Duration.minutes(1), resolutionTimeout: Duration.seconds(59) },
+    /executionTimeout: .* from 300 to 31536000, is 60[\s\S]*resolutionTimeout: must be whole seconds from 60 s to below/,
+  ],
+  [
+    'a resolution that outlives its execution',
+    { resolutionTimeout: Duration.days(7) },
+    /resolutionTimeout: .* below executionTimeout \(604800 s\), is 604800 s/,
+  ],
+  ['a step of a second', { stepTimeout: Duration.seconds(1) }, /stepTimeout: .* from 5 to 900, is 1/],
+  [
+    'a step that outlives its execution',
+    {
+      stepTimeout: Duration.seconds(300),
+      executionTimeout: Duration.seconds(300),
+      resolutionTimeout: Duration.seconds(60),
+    },
+    /stepTimeout: must be below executionTimeout \(300 s\), is 300 s/,
+  ],
+  ['an outbox of a day', { outboxRetentionDays: 1 }, /outboxRetentionDays: .* from 2 to 365, is 1/],
+  [
+    'payloads that a replay would miss',
+    { payloadRetentionDays: 22 },
+    /payloadRetentionDays: .* from 23 to 3650, is 22/,
+  ],
+  [
+    'dead letters that SQS does not keep',
+    { dlqRetention: Duration.days(15) },
+    /dlqRetention: must be whole seconds, at most 14 days, is 1296000 s/,
+  ],
+  [
+    'a dead-letter queue of no queue',
+    { deadLetterQueue: QUEUE_ELSEWHERE },
+    /deadLetterQueue: belongs to an imported queue/,
+  ],
+  [
+    'a queue without its dead-letter queue',
+    { queue: QUEUE_ELSEWHERE },
+    /deadLetterQueue: is required with an imported queue/,
+  ],
+  [
+    'a dead-letter queue of the other kind',
+    { queue: QUEUE_ELSEWHERE, deadLetterQueue: imported('dead.fifo') },
+    /deadLetterQueue: must be of the queue’s own kind/,
+  ],
+  [
+    'a queue that is its own dead-letter queue',
+    { queue: QUEUE_ELSEWHERE, deadLetterQueue: imported('orders') },
+    /deadLetterQueue: must be another queue than queue/,
+  ],
+  [
+    'a table without a stream',
+    { table: TABLE_ELSEWHERE },
+    /table: must have a stream with new and old images/,
+  ],
 ];
 
 describe('WorkflowWorker’s refusals', () => {
@@ -93,19 +275,5 @@ describe('WorkflowWorker’s refusals', () => {
     for (const prop of ['visibilityTimeout', 'maxReceiveCount', 'inboxRetentionDays', 'maxConcurrency']) {
       expect(message).toContain(`- ${prop}: `);
     }
-  });
-
-  it('hold a queue of the same app to the same rule', () => {
-    const stack = new Stack(quickApp(), 'Other');
-    const deadLetterQueue = new Queue(stack, 'Dead');
-    const queue = new Queue(stack, 'Queue', {
-      visibilityTimeout: Duration.seconds(60),
-      deadLetterQueue: { queue: deadLetterQueue, maxReceiveCount: 100 },
-    });
-
-    expect(refusal({ queue })).toMatch(
-      /queue: must have a visibility time-out of at least .* = 180 s, has 60 s/,
-    );
-    expect(refusal({ queue, fifo: true })).toMatch(/fifo: has no effect on an imported queue/);
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createHandler } from '../../../lambdas/commit/handler.ts';
 import { RoutedError } from '../../../lambdas/core/commit-errors.ts';
+import { DEFAULT_ATTEMPTS } from '../../../lambdas/core/execution.ts';
 import { countRouted } from '../../../lambdas/core/routed-errors.ts';
 import { SILENT, type Telemetry } from '../../../lambdas/core/telemetry.ts';
 import { ReportedFailure } from '../../../lambdas/report-failure/report-failure.ts';
@@ -47,7 +48,7 @@ describe('countRouted', () => {
         Name: 'n',
         StartTime: '2026-01-01T00:00:00Z',
         RedriveCount: 0,
-        Input: { envelope, requestHash: 'a' },
+        Input: { envelope, requestHash: 'a', policy: { ...DEFAULT_ATTEMPTS, terminalAfterCodes: [] } },
       },
     );
     countRouted(failure, 'ReportFailure', telemetry);

@@ -1,0 +1,48 @@
+import { Stack, Token } from 'aws-cdk-lib';
+import type { Construct } from 'constructs';
+import type { WorkflowWorker } from '../workflow-worker.ts';
+import type { Collector } from './collect.ts';
+
+/** What one worker of the app must leave to another, and what must be where the worker is. */
+export const checkNeighbours =
+  (worker: Construct, neighbours: readonly WorkflowWorker[]) =>
+  ({ props, settings, expect }: Collector): void => {
+    for (const other of neighbours) {
+      const { path } = other.node;
+      expect(
+        props.table === undefined || props.table.tableArn !== other.table.tableArn,
+        'table',
+        `is the table of the worker ${path}: a table has one worker, because in-flight register, breaker, sweep cursor, effects and parked executions in it are one worker's, and its stream bears two readers`,
+        'Leave it out; aggregates that both workers change belong in `aggregates`',
+      );
+      expect(
+        props.queue === undefined || props.queue.queueArn !== other.queue.queueArn,
+        'queue',
+        `is the queue of the worker ${path}: each would be given a part of the messages`,
+        'Give each worker a queue, and both from a topic if they are to see the same messages',
+      );
+      expect(
+        settings.workerName !== other.workerName || Stack.of(worker) !== Stack.of(other),
+        'workerName',
+        `is the name of the worker ${path} as well: their metrics, alarms and \`--worker\` would be one`,
+        'Rename one',
+      );
+    }
+    const { region } = Stack.of(worker);
+    const arns = {
+      queue: props.queue?.queueArn,
+      deadLetterQueue: props.deadLetterQueue?.queueArn,
+      table: props.table?.tableArn,
+      encryptionKey: props.encryptionKey?.keyArn,
+    };
+    for (const [prop, arn] of Object.entries(arns)) {
+      // Of an ARN that CloudFormation resolves, and of a stack that may be deployed anywhere, nothing is known yet.
+      const there = arn === undefined || Token.isUnresolved(arn) ? undefined : arn.split(':')[3];
+      expect(
+        there === undefined || Token.isUnresolved(region) || there === region,
+        prop,
+        `must be in the worker's Region ${region}, is in ${there}`,
+        'Pass one of this Region, or put the worker into the other',
+      );
+    }
+  };
