@@ -5,9 +5,10 @@ import { fromItem } from '../../lambdas/aws/items.ts';
 import { numberOf, type Row, textOf } from '../../lambdas/core/ports.ts';
 import { aggregateKey } from '../../lambdas/core/table.ts';
 import type { TestWorker } from './worker.ts';
+import type { AskedWorker } from './worker-questions.ts';
 
 /** Every item of the worker's table. */
-export async function allRows(worker: TestWorker): Promise<readonly Row[]> {
+export async function allRows(worker: AskedWorker): Promise<readonly Row[]> {
   const rows: Row[] = [];
   let from: Parameters<typeof fromItem>[0] | undefined;
   do {
