@@ -1,12 +1,9 @@
 import { CommanderError } from 'commander';
 import { CliError } from './cli-error.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
+import { isDenied, isUnreachable } from './failures.ts';
 import type { Io } from './io.ts';
 import { createProgram } from './program.ts';
-
-/** Error names and codes that say: nobody there, or no entry. */
-const UNREACHABLE =
-  /^(ECONN\w+|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|TimeoutError|CredentialsProviderError|UnrecognizedClientException|InvalidClientTokenId|ExpiredToken\w*|AccessDenied\w*|InvalidSignatureException)$/;
 
 /**
  * Runs the command line.
@@ -27,7 +24,7 @@ export async function main(args: readonly string[], io: Io): Promise<ExitCode> {
       io.note(error.message);
       return error.exitCode;
     }
-    if (error instanceof Error && isUnreachable(error)) {
+    if (error instanceof Error && (isUnreachable(error) || isDenied(error))) {
       io.note(`The worker cannot be reached: ${error.message} (${error.name})`);
       io.note(
         'Local: is the runtime still there (npm start)? AWS: check credentials, Region and your permissions.',
@@ -45,9 +42,4 @@ export async function main(args: readonly string[], io: Io): Promise<ExitCode> {
 /** The AWS SDK's mark of what a service answers to a request that is at fault itself. */
 function isRefused(error: Error): boolean {
   return '$fault' in error && error.$fault === 'client';
-}
-
-function isUnreachable(error: Error): boolean {
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  return UNREACHABLE.test(code) || UNREACHABLE.test(error.name);
 }
