@@ -1,12 +1,9 @@
-import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { DescribeStateMachineCommand } from '@aws-sdk/client-sfn';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { toItem } from '../../lambdas/aws/items.ts';
 import { RetryableFailure, TerminalFailure } from '../../lambdas/core/errors.ts';
 import type { AnyMessageDefinition } from '../../lambdas/core/message-type.ts';
-import { aggregateKey } from '../../lambdas/core/table.ts';
-import type { Fault, FaultInjector } from '../../local/edge/faults.ts';
+import type { FaultInjector } from '../../local/edge/faults.ts';
 import { renderDefinition } from '../../statemachines/definition.ts';
 import { matchedErrors, taskStates } from '../helpers/definition.ts';
 import { expectInvariants } from '../helpers/invariants.ts';
@@ -34,25 +31,6 @@ const failing = (caller: string, name: string, times = Number.POSITIVE_INFINITY)
     throw named(name);
   };
 };
-
-/** Moves the aggregate on before every commit, so that no guard holds. */
-function contended(times = Number.POSITIVE_INFINITY): (worker: () => TestWorker) => FaultInjector {
-  let left = times;
-  return (worker) =>
-    async (call): Promise<Fault> => {
-      if (call.caller !== 'commit' || left <= 0) return 'none';
-      left -= 1;
-      await worker().clients.dynamodb.send(
-        new UpdateItemCommand({
-          TableName: worker().names.tableName,
-          Key: toItem({ ...aggregateKey('probe', '1') }),
-          UpdateExpression: 'ADD revision :one',
-          ExpressionAttributeValues: toItem({ ':one': 1 }),
-        }),
-      );
-      return 'none';
-    };
-}
 
 interface Run {
   readonly definition?: AnyMessageDefinition;
@@ -110,42 +88,6 @@ describe('infrastructure failures', () => {
 
   it('retries ReportFailure in place, too', () => {
     expect(infrastructure('ReportFailure')).toEqual(expect.arrayContaining(infrastructure('Plan')));
-  });
-});
-
-describe('contention', () => {
-  const run = async (times?: number) => {
-    let started: TestWorker | undefined;
-    const worker = () => {
-      if (started === undefined) throw new Error('the worker has not started yet');
-      return started;
-    };
-    started = await startWorker({ messages: [applies], faults: contended(times)(worker) });
-    await started.send(probeEnvelope());
-    await started.untilIdle();
-    return started;
-  };
-
-  it('leads back to Plan, and is no business attempt', async () => {
-    const worker = await run(6);
-
-    expect(await worker.inbox(KEY)).toMatchObject({ status: 'COMPLETED', attempts: 1 });
-    expect(await worker.aggregate('probe', '1')).toMatchObject({ revision: 7, value: 1 });
-    expect((await worker.execution(KEY)).states).not.toContain('RecordFailure');
-  });
-
-  it('waits between rounds after the third, and counts as an attempt after the tenth', async () => {
-    const worker = await run(11);
-
-    const { states } = await worker.execution(KEY);
-    const before = states.slice(0, states.indexOf('RecordFailure'));
-    expect(before.filter((name) => name === 'Plan')).toHaveLength(11);
-    expect(before.filter((name) => name === 'BackOff')).toHaveLength(7);
-    expect(await worker.inbox(KEY)).toMatchObject({
-      status: 'COMPLETED',
-      attempts: 2,
-      failureCode: 'CONTENTION',
-    });
   });
 });
 
@@ -415,70 +357,4 @@ describe('what no catcher sees', () => {
       await expectInvariants(worker, { keys: [KEY] });
     },
   );
-});
-
-describe('the attempt policy', () => {
-  it('spends no attempt before notBefore', async () => {
-    const times: number[] = [];
-    const clock = { now: () => 0 };
-    const definition = probe(() => {
-      times.push(clock.now());
-      return { set: { value: 1 } };
-    });
-    const worker = await startWorker({ messages: [definition] });
-    clock.now = () => worker.clock.now();
-    const notBefore = worker.clock.now() + 6 * 3600 * 1000;
-    await worker.send(probeEnvelope({ attemptPolicy: { notBefore: new Date(notBefore).toISOString() } }));
-    await worker.untilIdle();
-
-    expect(times).toHaveLength(1);
-    expect(times[0]).toBeGreaterThanOrEqual(notBefore);
-    expect((await worker.execution(KEY)).states).toEqual(['Plan', 'Commit', 'Defer', 'Plan', 'Commit']);
-    expect(await worker.inbox(KEY)).toMatchObject({ status: 'COMPLETED', attempts: 1 });
-  });
-
-  it('refuses a notBefore that no execution lives to see', async () => {
-    const worker = await runOne({ envelope: { attemptPolicy: { notBefore: '2026-03-01T00:00:00Z' } } });
-
-    const [kept] = await receiveAll(worker, worker.names.dlqUrl);
-    expect(kept?.attributes).toMatchObject({
-      FailureCode: 'INVALID_ENVELOPE',
-      FailureReason: expect.stringContaining('$.attemptPolicy.notBefore'),
-    });
-  });
-
-  it('waits at least as long as the failure asks for', async () => {
-    const times: number[] = [];
-    const clock = { now: () => 0 };
-    const definition = probe(() => {
-      times.push(clock.now());
-      throw new RetryableFailure('BUSY', { retryAfterSeconds: 700 });
-    });
-    const worker = await startWorker({ messages: [definition] });
-    clock.now = () => worker.clock.now();
-    await worker.send(probeEnvelope());
-    await worker.untilIdle();
-
-    const waits = times.slice(1).map((time, index) => time - (times[index] ?? 0));
-    expect(waits).toHaveLength(4);
-    for (const wait of waits) expect(wait).toBeGreaterThanOrEqual(700_000);
-  });
-
-  it('lets a hundred attempts fit a history, and their waits follow the back-off', async () => {
-    const definition = throwing(() => new RetryableFailure('BUSY'), {
-      attempts: { max: 100, baseSeconds: 2, capSeconds: 300 },
-    });
-    const worker = await startWorker({ messages: [definition] });
-    const start = worker.clock.now();
-    await worker.send(probeEnvelope());
-    await worker.untilIdle();
-
-    const { arn, states } = await worker.execution(KEY);
-    expect(states.filter((name) => name === 'RecordFailure')).toHaveLength(100);
-    expect(worker.stepFunctions.history(arn)?.length).toBeLessThan(2_500);
-    // Full jitter: half of 2+4+…+256 and of 91 waits with the cap of 300, give or take.
-    const waited = (worker.clock.now() - start) / 1000;
-    expect(waited).toBeGreaterThan(0.7 * (255 + 91 * 150));
-    expect(waited).toBeLessThan(1.3 * (255 + 91 * 150));
-  });
 });
