@@ -17,12 +17,16 @@ if (profile !== 'production' && profile !== 'development') {
 }
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 const setting = (name: string, otherwise: string) => String(app.node.tryGetContext(name) ?? otherwise);
+/** The bus that the events of plans go to; `default` is the account's own. Without one they expire in the table. */
+const eventBus: unknown = app.node.tryGetContext('eventBus');
 
 new WorkerStack(app, setting('stack', 'Stepwell'), {
   description: 'Stepwell: exactly-once work on Amazon SQS',
   terminationProtection: profile === 'production',
+  ...(eventBus === undefined ? {} : { outboxTarget: String(eventBus) }),
   worker: {
-    workerName: 'stepwell',
+    // Metrics are found by it: a second worker in an account and Region needs another.
+    workerName: setting('worker', 'stepwell'),
     profile,
     messages,
     messagesEntry: path('../lambdas/messages/index.ts'),

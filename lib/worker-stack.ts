@@ -1,5 +1,5 @@
-import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
-import type { EventBus, IEventBus } from 'aws-cdk-lib/aws-events';
+import { CfnOutput, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib';
+import { EventBus, type IEventBus } from 'aws-cdk-lib/aws-events';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { OperatorPolicy } from './constructs/operator-policy.ts';
@@ -19,10 +19,11 @@ export interface WorkerStackProps extends StackProps {
    */
   readonly alarms?: Omit<WorkerAlarmsProps, 'worker' | 'outbox'>;
   /**
-   * Where the events of plans are published.
+   * Where the events of plans are published: another worker's queue, a bus, or the name of a bus of this account and
+   * Region, `default` being the account's own.
    * @default none: no pipe; outbox rows expire unpublished
    */
-  readonly outboxTarget?: IQueue | IEventBus | EventBus;
+  readonly outboxTarget?: IQueue | IEventBus | EventBus | string;
 }
 
 /** One worker in a stack of its own, with alarms, dashboard, saved log queries and a policy for its operators. */
@@ -43,7 +44,15 @@ export class WorkerStack extends Stack {
     this.outbox =
       outboxTarget === undefined
         ? undefined
-        : new OutboxPipe(this, 'Outbox', { table: worker.table, target: outboxTarget, ...key });
+        : new OutboxPipe(this, 'Outbox', {
+            table: worker.table,
+            target:
+              typeof outboxTarget === 'string'
+                ? EventBus.fromEventBusName(this, 'OutboxBus', outboxTarget)
+                : outboxTarget,
+            ...key,
+            ...(workerProps.profile === 'development' ? { removalPolicy: RemovalPolicy.DESTROY } : {}),
+          });
     this.alarms = new WorkerAlarms(this, 'Alarms', {
       ...key,
       ...(maxInFlight === undefined ? {} : { maxInFlight }),

@@ -35,16 +35,23 @@ const RULES = {
       'A function that reads a queue must have a time-out of at most a sixth of its visibility time-out, less the batching window: else messages return while they are worked on',
     fix: 'Raise the queue’s visibility time-out, or lower the function’s time-out',
   },
+  StreamHasTwoReaders: {
+    description:
+      'A shard of a DynamoDB stream bears two readers, and the worker’s waker and the outbox pipe are two: a third makes all of them fall behind',
+    fix: 'Let the third reader take the events that the outbox pipe publishes, or a Kinesis stream of the table',
+  },
 } as const;
 type RuleName = keyof typeof RULES;
 
 const QUEUE = 'AWS::SQS::Queue';
 const ALARM = 'AWS::CloudWatch::Alarm';
+const PIPE = 'AWS::Pipes::Pipe';
 const EVENT_SOURCE = 'AWS::Lambda::EventSourceMapping';
 /** What SQS and Lambda take where a template says nothing. */
 const DEFAULT_VISIBILITY_SECONDS = 30;
 const DEFAULT_TIMEOUT_SECONDS = 3;
 const VISIBILITY_FACTOR = 6;
+const MAX_STREAM_READERS = 2;
 
 /**
  * The worker's own rules, held against the templates of an app:
@@ -94,7 +101,27 @@ export function findViolations(resources: Resources): readonly Violation[] {
       }
     }
   }
-  return violations;
+  return [...violations, ...crowdedStreams(resources)];
+}
+
+/** The third reader of a stream, and each beyond it. */
+function crowdedStreams(resources: Resources): readonly Violation[] {
+  const sources = [
+    ...entriesOf(resources, EVENT_SOURCE).map(
+      ([resource, { Properties }]) => [resource, 'EventSourceArn', Properties?.EventSourceArn] as const,
+    ),
+    ...entriesOf(resources, PIPE).map(
+      ([resource, { Properties }]) => [resource, 'Source', Properties?.Source] as const,
+    ),
+  ];
+  const readers = new Map<string, number>();
+  return sources.flatMap(([resource, property, source]) => {
+    const stream = JSON.stringify(source) ?? '';
+    if (!/:dynamodb:|"StreamArn"/.test(stream)) return [];
+    const count = (readers.get(stream) ?? 0) + 1;
+    readers.set(stream, count);
+    return count > MAX_STREAM_READERS ? [{ rule: 'StreamHasTwoReaders', resource, property } as const] : [];
+  });
 }
 
 function alarmedQueues(resources: Resources): ReadonlySet<string> {

@@ -6,7 +6,7 @@ import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { CfnPipe } from 'aws-cdk-lib/aws-pipes';
 import { type IQueue, Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { ConfigurationError } from '../../lambdas/core/errors.ts';
+import { type Fault, throwFaults } from '../faults.ts';
 import { acknowledge } from './acknowledge.ts';
 import { queueSecurity } from './message-queue.ts';
 
@@ -52,26 +52,20 @@ const MAX_RECORD_AGE = Duration.hours(20);
  */
 export class OutboxPipe extends Construct {
   readonly pipe: CfnPipe;
+  /** ARN of the stream that is read. */
+  readonly source: string;
   readonly role: Role;
   /** References to the records that could not be published. */
   readonly deadLetterQueue: Queue;
 
-  /** @throws ConfigurationError when the table has no stream, or the target is a FIFO queue */
+  /** @throws ConfigurationError when the table has no stream or another pipe, or the target is a FIFO queue */
   constructor(scope: Construct, id: string, props: OutboxPipeProps) {
     super(scope, id);
     const { table, target } = props;
-    const source = table.tableStreamArn;
-    if (source === undefined) {
-      throw new ConfigurationError(
-        `${this.node.path}: table has no stream. Import it with fromTableAttributes and tableStreamArn`,
-      );
-    }
+    const source = table.tableStreamArn ?? '';
     const toBus = 'eventBusArn' in target;
-    if (!toBus && target.fifo) {
-      throw new ConfigurationError(
-        `${this.node.path}: target is a FIFO queue, whose message groups a pipe cannot take out of the envelope. Use a standard queue and a type's ordering`,
-      );
-    }
+    throwFaults(this.node.path, this.#faults(source, !toBus && target.fifo));
+    this.source = source;
     this.deadLetterQueue = new Queue(this, 'Unpublished', {
       ...queueSecurity(props.encryptionKey),
       retentionPeriod: Duration.days(14),
@@ -128,6 +122,35 @@ export class OutboxPipe extends Construct {
     });
     // A pipe is created with its role's rights checked.
     this.pipe.node.addDependency(this.role);
+  }
+
+  #faults(source: string, fifo: boolean): readonly Fault[] {
+    const faults: Fault[] = [];
+    if (source === '') {
+      faults.push({
+        prop: 'table',
+        rule: 'has no stream',
+        remedy: 'Import it with fromTableAttributes and tableStreamArn',
+      });
+    }
+    const app = this.node.root.node.findAll();
+    const pipes = app.filter((other) => other instanceof OutboxPipe && other.source === source);
+    const other = pipes.find((pipe) => pipe !== this);
+    if (source !== '' && other !== undefined) {
+      faults.push({
+        prop: 'table',
+        rule: `is published by ${other.node.path} already: a shard of its stream bears two readers, and each event would go out twice`,
+        remedy: 'Give that pipe a bus as its target, and the bus a rule for each receiver',
+      });
+    }
+    if (fifo) {
+      faults.push({
+        prop: 'target',
+        rule: 'is a FIFO queue, whose message groups a pipe cannot take out of the envelope',
+        remedy: 'Use a standard queue, and an ordering of the message type',
+      });
+    }
+    return faults;
   }
 
   #allow(actions: string[], resource: string): void {

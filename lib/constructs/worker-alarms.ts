@@ -5,6 +5,8 @@ import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { type ITopic, Topic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
+import { throwFaults } from '../faults.ts';
+import { findAlarmFaults } from './alarms/alarm-faults.ts';
 import { effectRules } from './alarms/effect-rules.ts';
 import { executionRules } from './alarms/execution-rules.ts';
 import { functionRules } from './alarms/function-rules.ts';
@@ -34,17 +36,17 @@ export interface WorkerAlarmsProps {
    */
   readonly runbookUrl?: string;
   /**
-   * Messages waiting in the queue for 5 minutes.
+   * Messages waiting in the queue for 5 minutes, from 1.
    * @default 1000
    */
   readonly backlogMessages?: number;
   /**
-   * Age of the oldest message in the queue.
+   * Age of the oldest message in the queue, from 1 minute.
    * @default Duration.minutes(15)
    */
   readonly oldestMessage?: Duration;
   /**
-   * How long a missing predecessor may be waited for.
+   * How long a missing predecessor may be waited for, from 1 minute.
    * @default Duration.hours(1)
    */
   readonly orderingGap?: Duration;
@@ -64,12 +66,13 @@ export interface WorkerAlarmsProps {
    */
   readonly starterTimeout?: Duration;
   /**
-   * Share of answers that should come from the effect log, in percent, by provider.
+   * Share of answers that should come from the effect log, above 0 and up to 100 percent, by provider.
    * @default none
    */
   readonly leastCacheHitPercent?: Readonly<Record<string, number>>;
   /**
-   * Messages a day above which somebody should look at the bill: every cost but the fixed ones grows with them.
+   * Messages a day from which somebody should look at the bill: every cost but the fixed ones grows with them.
+   * What that is in money: docs/cost.md.
    * @default none
    */
   readonly mostMessagesPerDay?: number;
@@ -85,8 +88,10 @@ export class WorkerAlarms extends Construct {
 
   readonly #props: WorkerAlarmsProps;
 
+  /** @throws ConfigurationError naming every fault of the props, with rule and remedy */
   constructor(scope: Construct, id: string, props: WorkerAlarmsProps) {
     super(scope, id);
+    throwFaults(this.node.path, findAlarmFaults(props));
     this.#props = props;
     this.topic = props.topic ?? this.#newTopic();
     const action = new SnsAction(this.topic);

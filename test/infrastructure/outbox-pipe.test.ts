@@ -68,6 +68,15 @@ describe('OutboxPipe', () => {
     expect(() => new OutboxPipe(stack, 'Outbox', { table: worker.table, target })).toThrow(/FIFO/);
   });
 
+  it('refuses a second pipe on a table, and names every fault at once', () => {
+    const { stack, worker } = testWorker();
+    new OutboxPipe(stack, 'Outbox', { table: worker.table, target: new Queue(stack, 'Next') });
+    const target = new Queue(stack, 'Ordered', { fifo: true });
+    expect(() => new OutboxPipe(stack, 'Again', { table: worker.table, target })).toThrow(
+      /table: is published by Test\/Outbox already[\s\S]*target: is a FIFO queue/,
+    );
+  });
+
   it('refuses a table without a stream', () => {
     const stack = new Stack();
     const table = Table.fromTableName(stack, 'Table', 'cases');

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { Duration } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { Topic } from 'aws-cdk-lib/aws-sns';
@@ -148,6 +149,23 @@ describe('WorkerAlarms', () => {
         ]),
       },
     });
+  });
+
+  it.each<readonly [string, Partial<WorkerAlarmsProps>, RegExp]>([
+    ['backlogMessages', { backlogMessages: 0 }, /must be a whole number from 1, is 0/],
+    ['maxInFlight', { maxInFlight: 1.5 }, /must be a whole number from 1, is 1.5/],
+    ['mostMessagesPerDay', { mostMessagesPerDay: Number.NaN }, /must be a whole number from 1, is NaN/],
+    ['oldestMessage', { oldestMessage: Duration.seconds(90) }, /must be whole minutes from 1, is 90 s/],
+    ['orderingGap', { orderingGap: Duration.seconds(0) }, /must be whole minutes from 1, is 0 s/],
+    ['starterTimeout', { starterTimeout: Duration.hours(1) }, /must be from 1 to 900 seconds, is 3600 s/],
+    ['leastCacheHitPercent.Model', { leastCacheHitPercent: { Model: 50 } }, /is no provider of the worker/],
+    [
+      'leastCacheHitPercent.Model',
+      { leastCacheHitPercent: { Model: 0 } },
+      /must be above 0 and at most 100, is 0/,
+    ],
+  ])('refuses %s when it is wrong', (prop, props, rule) => {
+    expect(() => alarmsTemplate(props)).toThrow(new RegExp(`- ${prop}: ${rule.source}`));
   });
 
   it('uses a topic that is there', () => {

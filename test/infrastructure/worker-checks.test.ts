@@ -1,8 +1,10 @@
 import { Stack, Validations } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
+import { EventBus } from 'aws-cdk-lib/aws-events';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { describe, expect, it } from 'vitest';
 import { findViolations, WorkerChecks } from '../../lib/checks/worker-checks.ts';
+import { OutboxPipe } from '../../lib/constructs/outbox-pipe.ts';
 import { WorkerAlarms } from '../../lib/constructs/worker-alarms.ts';
 import { testWorker, unbundledApp } from '../helpers/template.ts';
 
@@ -67,6 +69,54 @@ describe('WorkerChecks', () => {
       expect(rulesBroken(resources)).toEqual(broken);
     },
   );
+
+  it.each([
+    ['of this template', { 'Fn::GetAtt': ['Table', 'StreamArn'] }],
+    ['that is imported', 'arn:aws:dynamodb:eu-west-1:111122223333:table/cases/stream/1'],
+  ])('lets a stream %s have two readers, and finds the third', (_name, stream) => {
+    const reader = { Type: 'AWS::Lambda::EventSourceMapping', Properties: { EventSourceArn: stream } };
+    const pipe = { Type: 'AWS::Pipes::Pipe', Properties: { Source: stream } };
+    expect(rulesBroken({ Waker: reader, Pipe: pipe })).toEqual([]);
+    expect(rulesBroken({ Waker: reader, Mine: reader, Pipe: pipe })).toEqual(['StreamHasTwoReaders Pipe']);
+  });
+
+  it('finds nothing in a worker with its outbox, and the reader that somebody adds', () => {
+    const { stack, worker } = testWorker();
+    new WorkerAlarms(stack, 'Alarms', {
+      worker,
+      outbox: new OutboxPipe(stack, 'Outbox', {
+        table: worker.table,
+        target: EventBus.fromEventBusName(stack, 'Bus', 'default'),
+      }),
+    });
+    const { Resources } = Template.fromStack(stack).toJSON();
+    expect(rulesBroken(Resources)).toEqual([]);
+    const [waker = ''] = Object.keys(Resources).filter((id) => /^WorkerChanges/.test(id));
+    expect(rulesBroken({ ...Resources, Mine: Resources[waker] })).toEqual([
+      expect.stringMatching(/^StreamHasTwoReaders /),
+    ]);
+  });
+
+  it('finds a dead-letter queue whose alarm is taken away, and a function that outlives its queue', () => {
+    const { stack, worker } = testWorker();
+    new WorkerAlarms(stack, 'Alarms', { worker });
+    const { Resources } = Template.fromStack(stack).toJSON();
+    const without = structuredClone(Resources);
+    for (const id of Object.keys(without)) if (id.startsWith('AlarmsDeadLetters')) delete without[id];
+    expect(rulesBroken(without)).toEqual([
+      expect.stringMatching(/^DeadLetterQueueHasAlarm WorkerQueueDeadLetters/),
+    ]);
+    const slow = structuredClone(Resources);
+    const [starter = ''] = Object.keys(slow).filter((id) => /^WorkerStarterFunction/.test(id));
+    slow[starter].Properties.Timeout = 31;
+    expect(rulesBroken(slow)).toEqual([
+      expect.stringMatching(/^FunctionEndsBeforeVisibility WorkerQueueMessages/),
+    ]);
+    const undirected = structuredClone(Resources);
+    const [queue = ''] = Object.keys(undirected).filter((id) => /^WorkerQueueMessages(?!Policy)/.test(id));
+    delete undirected[queue].Properties.RedrivePolicy;
+    expect(rulesBroken(undirected)).toContainEqual(expect.stringMatching(/^QueueHasDeadLetterQueue /));
+  });
 
   it('fails the synthesis', () => {
     const app = unbundledApp();
