@@ -17,8 +17,8 @@ if (process.features.typescript) {
 } else {
   process.stderr.write(
     `stepwell needs Node 22.12 or newer, and this is ${process.versions.node}.\n` +
-      'Run it by "npm start" or "npx", which take the Node 24 that npm ci puts into node_modules on Linux and\n' +
-      'Windows; elsewhere install Node 24 from https://nodejs.org.\n',
+      'Install Node 24 from https://nodejs.org. In a clone of the project, "npm start" and "npx" take the Node 24 that\n' +
+      'npm ci puts into node_modules on Linux and Windows.\n',
   );
   process.exitCode = 1;
 }

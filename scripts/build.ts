@@ -1,16 +1,17 @@
 /**
- * Builds the package into `dist/`, ready for `npm pack ./dist`:
+ * Builds the package into `dist/`:
  *
  * - declarations of everything
  * - the functions as ES modules, which the construct bundles together with the team's own
  * - what Node loads (`stepwell`, `stepwell/providers`, `stepwell/testing`, `stepwell/cdk`) as CommonJS, which every test runner and CDK app
- *   can load; the local runtime's own dependencies are bundled into it
- * - a manifest of its own
+ *   can load; the local runtime's and the command line's own dependencies are bundled into it
+ * - the command line, and what its examples read
+ * - `manifest.json`, the package's `package.json`, which `npm pack` puts in place (scripts/pack.mts)
  */
 import { execFileSync } from 'node:child_process';
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
-import { dirname, join, relative } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
 import { createManifest, packageOf } from './manifest.ts';
@@ -19,7 +20,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const DIST = join(ROOT, 'dist');
 const PEERS = ['aws-cdk-lib', 'constructs'];
 
-/** Needed by the local runtime alone, and therefore bundled. */
+/** Needed by the local runtime or the command line alone, and therefore bundled. */
 const isBundled = (name: string): boolean => !isExternal(name);
 const isExternal = (name: string): boolean =>
   PEERS.includes(name) || name === 'esbuild' || name.startsWith('@aws-sdk/');
@@ -29,11 +30,14 @@ const fileUrls: Plugin = {
   name: 'file-urls',
   setup(builder) {
     builder.onLoad({ filter: /\.ts$/ }, ({ path }) => {
-      const module = JSON.stringify(join('..', relative(ROOT, path)));
-      const url = `require('node:url').pathToFileURL(require('node:path').join(__dirname, ${module}))`;
+      const url = (folder: string) => {
+        const module = JSON.stringify(join(folder, relative(ROOT, path)));
+        return `require('node:url').pathToFileURL(require('node:path').join(__dirname, ${module}))`;
+      };
       const contents = readFileSync(path, 'utf8').replace(
         /new URL\(([^()]*), import\.meta\.url\)/g,
-        (_whole, file: string) => `new URL(${file}, ${url})`,
+        // The manifest alone lies outside dist/.
+        (_whole, file: string) => `new URL(${file}, ${url(file.includes('package.json') ? '../..' : '..')})`,
       );
       return { contents, loader: 'ts' };
     });
@@ -94,25 +98,28 @@ for (const file of globSync(['{lib,local,statemachines}/**/*.js', 'lambdas/messa
   rmSync(join(DIST, file), { recursive: true, force: true });
 }
 cpSync(join(ROOT, 'statemachines/worker.asl.json'), join(DIST, 'statemachines/worker.asl.json'));
-for (const file of globSync('{README,LICENSE,CHANGELOG}*', { cwd: ROOT })) {
-  mkdirSync(dirname(join(DIST, file)), { recursive: true });
-  cpSync(join(ROOT, file), join(DIST, file));
-}
+cpSync(join(ROOT, 'local/examples/messages'), join(DIST, 'local/examples/messages'), { recursive: true });
+mkdirSync(join(DIST, 'bin'));
+writeFileSync(
+  join(DIST, 'bin/stepwell.mjs'),
+  readFileSync(join(ROOT, 'bin/stepwell.mjs'), 'utf8').replace('../cli/run.ts', '../cjs/cli.cjs'),
+);
 
 const shared = await bundle(
-  "export * as main from './lambdas/index.ts';\nexport * as testing from './local/testing/index.ts';\nexport * as providers from './lambdas/shipped-providers.ts';\n",
+  "export * as main from './lambdas/index.ts';\nexport * as testing from './local/testing/index.ts';\nexport * as providers from './lambdas/shipped-providers.ts';\nexport * as cli from './cli/run.ts';\n",
   'cjs/stepwell.cjs',
 );
 const cdk = await bundle("export * from './lib/index.ts';\n", 'cjs/cdk.cjs');
 await facade('main', 'main');
 await facade('testing', 'testing');
 await facade('providers', 'providers');
+await facade('cli', 'cli');
 
 const functions = globSync('lambdas/**/*.js', { cwd: DIST }).flatMap((file) =>
   [...readFileSync(join(DIST, file), 'utf8').matchAll(/from '([^'.][^']*)'/g)].map(([, path = '']) => path),
 );
 const used = new Set([...shared, ...cdk, ...functions].filter((path) => !isBuiltin(path)).map(packageOf));
 writeFileSync(
-  join(DIST, 'package.json'),
+  join(DIST, 'manifest.json'),
   `${JSON.stringify(createManifest(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')), used, PEERS), undefined, 2)}\n`,
 );

@@ -19,11 +19,11 @@ export const packageOf = (path: string): string =>
 /** Modules that are no package: the construct binds them to the team's files, and `node` has its own. */
 const BOUND = /^(stepwell-|aws-lambda$)/;
 
-const entry = (types: string, file: string) => ({ types, default: file });
+const entry = (types: string, file: string) => ({ types: `./dist/${types}`, default: `./dist/${file}` });
 
 /**
- * The packed manifest: what the files import and nothing else. No pin of Node, no binary, nothing of the local
- * runtime, which is bundled.
+ * The packed manifest: what the files import and nothing else. No pin of Node, nothing of the local runtime and the
+ * command line, which are bundled.
  * @throws Error naming a package that is imported and that this repository does not depend on
  */
 export function createManifest(root: RootManifest, used: ReadonlySet<string>, peers: readonly string[]) {
@@ -42,13 +42,15 @@ export function createManifest(root: RootManifest, used: ReadonlySet<string>, pe
     description: root.description,
     license: root.license,
     engines: root.engines,
-    main: './cjs/main.cjs',
-    types: './lambdas/index.d.ts',
+    files: ['dist', '!dist/manifest.json', 'CHANGELOG.md'],
+    bin: { stepwell: 'dist/bin/stepwell.mjs' },
+    main: './dist/cjs/main.cjs',
+    types: './dist/lambdas/index.d.ts',
     exports: {
-      '.': entry('./lambdas/index.d.ts', './cjs/main.cjs'),
-      './cdk': entry('./lib/index.d.ts', './cjs/cdk.cjs'),
-      './providers': entry('./lambdas/shipped-providers.d.ts', './cjs/providers.cjs'),
-      './testing': entry('./local/testing/index.d.ts', './cjs/testing.cjs'),
+      '.': entry('lambdas/index.d.ts', 'cjs/main.cjs'),
+      './cdk': entry('lib/index.d.ts', 'cjs/cdk.cjs'),
+      './providers': entry('lambdas/shipped-providers.d.ts', 'cjs/providers.cjs'),
+      './testing': entry('local/testing/index.d.ts', 'cjs/testing.cjs'),
       './package.json': './package.json',
     },
     dependencies,
