@@ -50,6 +50,19 @@ describe('WorkerAlarms', () => {
     },
   );
 
+  it('says in every alarm what it means, which section goes on from there and where in the console to look', () => {
+    const { template: all } = alarmsTemplate({ maxInFlight: 500, mostMessagesPerDay: 1 }, WITH_PROVIDERS);
+    for (const { Properties } of alarmsOf(all)) {
+      const [, parts]: readonly [string, readonly unknown[]] = Properties.AlarmDescription['Fn::Join'];
+      const text = parts.map((part) => (typeof part === 'string' ? part : '<resolved>')).join('');
+      expect(text).toMatch(
+        /^Worker: .{20,}\. Runbook: docs\/runbooks\.md#[a-z-]+ Executions: https:\/\/<resolved>\.console\.aws\.amazon\.com\/states\/home\?region=<resolved>#\/statemachines\/view\/<resolved>$/,
+      );
+      const [, section = ''] = /#([a-z-]+) /.exec(text) ?? [];
+      expect(RUNBOOK_SECTIONS).toContain(section);
+    }
+  });
+
   it('names only sections that the runbooks have', () => {
     const runbooks = readFileSync(new URL('../../docs/runbooks.md', import.meta.url), 'utf8');
     for (const section of RUNBOOK_SECTIONS) expect(runbooks).toContain(`<a id="${section}"></a>`);

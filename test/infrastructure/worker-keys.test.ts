@@ -1,0 +1,141 @@
+import { fileURLToPath } from 'node:url';
+import { Stack } from 'aws-cdk-lib';
+import { Match, Template } from 'aws-cdk-lib/assertions';
+import { Key } from 'aws-cdk-lib/aws-kms';
+import { Queue } from 'aws-cdk-lib/aws-sqs';
+import { describe, expect, it } from 'vitest';
+import { providers } from '../../lambdas/providers/index.ts';
+import { WorkerStack } from '../../lib/worker-stack.ts';
+import { quickApp, statementsOf, workerProps } from '../helpers/worker-template.ts';
+
+const PROVIDERS = {
+  providers,
+  providersEntry: fileURLToPath(new URL('../../lambdas/providers/index.ts', import.meta.url)),
+};
+const KEY_ARN = 'arn:aws:kms:eu-west-1:111122223333:key/11111111-2222-3333-4444-555555555555';
+const ENV = { env: { account: '111122223333', region: 'eu-west-1' } };
+
+/** A worker with alarms, outbox and one key for all, defined in a stack of its own. */
+function keyed() {
+  const app = quickApp();
+  const around = new Stack(app, 'Around', ENV);
+  const encryptionKey = new Key(around, 'Key');
+  const target = new Queue(around, 'Next', { encryptionMasterKey: new Key(around, 'Other') });
+  const stack = new WorkerStack(app, 'Test', {
+    ...ENV,
+    worker: workerProps({ ...PROVIDERS, encryptionKey }),
+    outboxTarget: target,
+  });
+  const template = Template.fromStack(stack);
+  const [key] = Object.entries(Template.fromStack(around).findResources('AWS::KMS::Key')).filter(([id]) =>
+    id.startsWith('Key'),
+  );
+  const policy: readonly KeyStatement[] = key?.[1].Properties.KeyPolicy.Statement;
+  return { template, policy, stack };
+}
+
+interface KeyStatement {
+  readonly Principal: { readonly Service?: unknown };
+  readonly Action: string | readonly string[];
+  readonly Condition?: unknown;
+}
+
+describe('a customer key', () => {
+  const { template, policy, stack } = keyed();
+  const grantsTo = (service: string) =>
+    policy.filter(({ Principal }) => JSON.stringify(Principal.Service)?.includes(service));
+
+  it('lets CloudWatch publish alarms to the topic, for this account only', () => {
+    const [grant, ...others] = grantsTo('cloudwatch.amazonaws.com');
+    expect(others).toEqual([]);
+    expect(grant).toMatchObject({
+      Action: ['kms:Decrypt', 'kms:GenerateDataKey*'],
+      Condition: { StringEquals: { 'aws:SourceAccount': expect.anything() } },
+    });
+    template.hasResourceProperties('AWS::SNS::Topic', { KmsMasterKeyId: Match.anyValue() });
+  });
+
+  it('lets Logs encrypt this account’s log groups', () => {
+    const [grant] = grantsTo('logs.eu-west-1.amazonaws.com');
+    expect(grant?.Action).toEqual([
+      'kms:Encrypt',
+      'kms:Decrypt',
+      'kms:ReEncrypt*',
+      'kms:GenerateDataKey*',
+      'kms:DescribeKey',
+    ]);
+    expect(JSON.stringify(grant?.Condition)).toContain(':logs:eu-west-1:111122223333:log-group:*');
+  });
+
+  it('lets the delivery of the state machine’s log read what is encrypted', () => {
+    const actions = grantsTo('delivery.logs.amazonaws.com').flatMap(({ Action }) => Action);
+    expect(actions.some((action) => action.startsWith('kms:Decrypt'))).toBe(true);
+  });
+
+  it('may be used by every function, by the state machine and by the pipe', () => {
+    const roles = Object.keys(template.findResources('AWS::IAM::Role'));
+    expect(roles.length).toBeGreaterThan(11);
+    for (const role of roles) {
+      const actions = statementsOf(template, role)
+        .filter(({ Resource }) => JSON.stringify(Resource).includes('ExportsOutputFnGetAttKey'))
+        .flatMap(({ Action }) => Action);
+      expect(actions, role).toEqual(expect.arrayContaining(['kms:Decrypt', 'kms:GenerateDataKey']));
+    }
+  });
+
+  it('is not enough for a queue that another key encrypts: the pipe may use that one as well', () => {
+    const [pipe = ''] = Object.keys(template.findResources('AWS::IAM::Role')).filter((id) =>
+      id.startsWith('OutboxRole'),
+    );
+    const other = statementsOf(template, pipe).filter(({ Resource }) =>
+      JSON.stringify(Resource).includes('ExportsOutputFnGetAttOther'),
+    );
+    expect(other.flatMap(({ Action }) => Action).sort()).toEqual(['kms:Decrypt', 'kms:GenerateDataKey']);
+  });
+
+  it('encrypts environments, payloads, queues, table, machine and logs, the pipe’s own queue too', () => {
+    const keyOf: Readonly<Record<string, (properties: Record<string, unknown>) => unknown>> = {
+      'AWS::Lambda::Function': ({ KmsKeyArn }) => KmsKeyArn,
+      'AWS::SQS::Queue': ({ KmsMasterKeyId }) => KmsMasterKeyId,
+      'AWS::DynamoDB::Table': ({ SSESpecification }) => Object(SSESpecification).KMSMasterKeyId,
+      'AWS::S3::Bucket': ({ BucketEncryption }) =>
+        JSON.stringify(BucketEncryption).includes('KMSMasterKeyID') || undefined,
+      'AWS::StepFunctions::StateMachine': ({ EncryptionConfiguration }) =>
+        Object(EncryptionConfiguration).KmsKeyId,
+      'AWS::Logs::LogGroup': ({ KmsKeyId }) => KmsKeyId,
+    };
+    for (const [type, key] of Object.entries(keyOf)) {
+      const found = Object.entries(template.findResources(type));
+      expect(found.length, type).toBeGreaterThan(0);
+      for (const [id, { Properties }] of found) expect(key(Properties), id).toBeDefined();
+    }
+  });
+
+  it('needs no grant to EventBridge: what its rules invoke is a function, which no key encrypts', () => {
+    const rules = Object.values(template.findResources('AWS::Events::Rule'));
+    expect(rules.length).toBeGreaterThan(1);
+    for (const { Properties } of rules) {
+      for (const { Arn, DeadLetterConfig } of Properties.Targets) {
+        expect(JSON.stringify(Arn)).toContain('WorkerReconcilerFunction');
+        expect(DeadLetterConfig).toBeUndefined();
+      }
+    }
+    expect(grantsTo('events.amazonaws.com')).toEqual([]);
+    expect(stack.outbox).toBeDefined();
+  });
+});
+
+describe('an imported key', () => {
+  it('is used as it is: its policy is its owner’s, and docs/deploying.md says what must be in it', () => {
+    const app = quickApp();
+    const around = new Stack(app, 'Around', ENV);
+    const stack = new WorkerStack(app, 'Test', {
+      ...ENV,
+      worker: workerProps({ encryptionKey: Key.fromKeyArn(around, 'Key', KEY_ARN) }),
+    });
+    const template = Template.fromStack(stack);
+    template.resourceCountIs('AWS::KMS::Key', 0);
+    template.allResourcesProperties('AWS::SQS::Queue', { KmsMasterKeyId: KEY_ARN });
+    template.allResourcesProperties('AWS::SNS::Topic', { KmsMasterKeyId: KEY_ARN });
+  });
+});
