@@ -1,5 +1,5 @@
 import { ReceiveMessageCommand } from '@aws-sdk/client-sqs';
-import type { TestWorker } from './worker.ts';
+import type { AskedWorker } from './worker-questions.ts';
 
 export interface QueuedMessage {
   readonly body: string;
@@ -8,7 +8,7 @@ export interface QueuedMessage {
 }
 
 /** The visible messages of a queue, which are hidden by it for the queue's visibility time-out. */
-export async function receiveAll(worker: TestWorker, queueUrl: string): Promise<readonly QueuedMessage[]> {
+export async function receiveAll(worker: AskedWorker, queueUrl: string): Promise<readonly QueuedMessage[]> {
   const messages: QueuedMessage[] = [];
   for (;;) {
     const { Messages = [] } = await worker.clients.sqs.send(

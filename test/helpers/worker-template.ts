@@ -5,10 +5,12 @@ import { messages } from '../../lambdas/messages/index.ts';
 import { WorkflowWorker } from '../../lib/constructs/workflow-worker.ts';
 import type { WorkflowWorkerProps } from '../../lib/constructs/workflow-worker-props.ts';
 
-const entry = (path: string): string => fileURLToPath(new URL(`../../lambdas/${path}`, import.meta.url));
+/** Absolute path of a folder's module under `lambdas/`. */
+export const entryOf = (folder: string): string =>
+  fileURLToPath(new URL(`../../lambdas/${folder}/index.ts`, import.meta.url));
 
 /** A path that exists: what lies there matters only where it is bundled. */
-export const MESSAGES_ENTRY = entry('messages/index.ts');
+export const MESSAGES_ENTRY = entryOf('messages');
 
 /** An app that synthesises without bundling. */
 export const quickApp = (): App =>
