@@ -9,8 +9,12 @@ import type { Target } from './target.ts';
 
 /**
  * The inbox row of a key, also of one that is known by its digest only; undefined when the worker has never seen it.
+ * @throws CliError for an empty key
  */
 export async function readInbox(target: Target, idempotencyKey: string): Promise<Row | undefined> {
+  if (idempotencyKey.trim() === '') {
+    throw new CliError('Give the idempotency key of the message, as its producer sent it');
+  }
   const key = idempotencyKey.normalize('NFC');
   const { workerName } = target.names;
   return (
@@ -68,6 +72,9 @@ export function parseDuration(text: string): number {
   if (factor === undefined) throw new CliError(`"${text}" is no duration: write e.g. 30m, 24h or 7d`);
   return Number(count) * factor;
 }
+
+/** What a list that goes back for a time only says of it. */
+export const lookedBack = (since: string): string => `Looked back ${since}; --since looks back further`;
 
 /** Days (`yyyy-mm-dd`, UTC) that a time back from now touches, oldest first. */
 export function daysBack(now: number, milliseconds: number): readonly string[] {

@@ -4,6 +4,7 @@ import { EXIT, type ExitCode } from './exit-codes.ts';
 import { isDenied, isUnreachable } from './failures.ts';
 import type { Io } from './io.ts';
 import { createProgram } from './program.ts';
+import { plain } from './table.ts';
 
 /**
  * Runs the command line.
@@ -21,7 +22,7 @@ export async function main(args: readonly string[], io: Io): Promise<ExitCode> {
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.OK : EXIT.USAGE;
     if (error instanceof CliError) {
-      io.note(error.message);
+      io.note(error.message.split('\n').map(plain).join('\n'));
       return error.exitCode;
     }
     if (error instanceof Error && (isUnreachable(error) || isDenied(error))) {

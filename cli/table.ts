@@ -1,4 +1,5 @@
 import Table from 'cli-table3';
+import { toJson } from './json.ts';
 
 /** Rows for people: columns aligned, no colours, so that a pipe and a terminal get the same. */
 export function table(head: readonly string[], rows: readonly (readonly unknown[])[]): string {
@@ -31,14 +32,19 @@ export function table(head: readonly string[], rows: readonly (readonly unknown[
     .join('\n');
 }
 
-/** What came from a message or a provider must not steer the terminal. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is taken out
-const CONTROL = /[\u0000-\u001f\u007f-\u009f]+/g;
+/** Controls, directions of writing, joiners and line ends of other scripts, halves of characters. */
+const STEERING = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
 function cell(value: unknown): string {
   if (value === undefined || value === null) return '-';
-  return plain(typeof value === 'string' ? value : JSON.stringify(value));
+  return plain(typeof value === 'string' || typeof value === 'bigint' ? String(value) : toJson(value));
 }
 
-/** Text with control characters replaced by a space. */
-export const plain = (text: string): string => text.replace(CONTROL, ' ');
+/** What came from a message or a provider must not steer the terminal: it is shown as JSON would write it. */
+export const plain = (text: string): string =>
+  text.replace(STEERING, (character) =>
+    Array.from({ length: character.length }, (_, index) => {
+      const unit = character.charCodeAt(index).toString(16).padStart(4, '0');
+      return `\\u${unit}`;
+    }).join(''),
+  );

@@ -11,7 +11,7 @@ import { parseEnvelope } from '../../lambdas/core/envelope.ts';
 import { CliError } from '../cli-error.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
-import { table } from '../table.ts';
+import { plain, table } from '../table.ts';
 import type { Target } from '../target.ts';
 
 const RECEIVE_LIMIT = 10;
@@ -88,7 +88,7 @@ export async function redrive(
   else {
     io.out(`${messages.length} sent back to the queue.`);
     for (const { idempotencyKey } of messages.map(describe)) {
-      if (idempotencyKey !== undefined) io.out(`  stepwell show '${idempotencyKey}'`);
+      if (idempotencyKey !== undefined) io.out(`  stepwell show '${plain(idempotencyKey)}'`);
     }
   }
   return EXIT.OK;

@@ -1,7 +1,7 @@
 import { listAttention } from '../../lambdas/aws/quarantine.ts';
 import { type Row, textOf } from '../../lambdas/core/ports.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
-import { daysBack, parseDuration } from '../inbox.ts';
+import { daysBack, lookedBack, parseDuration } from '../inbox.ts';
 import type { Io } from '../io.ts';
 import { table } from '../table.ts';
 import type { Target } from '../target.ts';
@@ -23,6 +23,7 @@ export async function listInDoubt(
     since: textOf(row, 'attentionAt'),
     late: lateOutcome(row),
   }));
+  io.note(lookedBack(options.since));
   if (options.json) io.out(JSON.stringify(effects));
   else if (effects.length === 0) io.out(`No effect is in doubt (last ${options.since}).`);
   else {

@@ -3,8 +3,9 @@ import { listAttention } from '../../lambdas/aws/quarantine.ts';
 import { type Row, textOf } from '../../lambdas/core/ports.ts';
 import { ATTENTION, type Attention } from '../../lambdas/core/table.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
-import { daysBack, parseDuration } from '../inbox.ts';
+import { daysBack, lookedBack, parseDuration } from '../inbox.ts';
 import type { Io } from '../io.ts';
+import { toJson } from '../json.ts';
 import { table } from '../table.ts';
 import type { Target } from '../target.ts';
 
@@ -38,8 +39,9 @@ export async function ls(options: LsOptions, target: Target, io: Io): Promise<Ex
     const count = page.executions?.length ?? 0;
     executions[status] = page.nextToken === undefined ? String(count) : `${count} or more`;
   }
+  io.note(lookedBack(options.since));
   if (options.json) {
-    io.out(JSON.stringify({ attention: rows.map(({ row }) => row), executions }));
+    io.out(toJson({ attention: rows.map(({ row }) => row), executions }));
     return EXIT.OK;
   }
   io.out(table(['executions', 'number'], Object.entries(executions)));

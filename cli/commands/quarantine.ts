@@ -6,8 +6,9 @@ import {
 } from '../../lambdas/aws/quarantine.ts';
 import { CliError } from '../cli-error.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
-import { daysBack, parseDuration } from '../inbox.ts';
+import { daysBack, lookedBack, parseDuration } from '../inbox.ts';
 import type { Io } from '../io.ts';
+import { toJson } from '../json.ts';
 import { plain, table } from '../table.ts';
 import type { Target } from '../target.ts';
 
@@ -25,6 +26,7 @@ export async function list(
       })),
     );
   }
+  io.note(lookedBack(options.since));
   if (options.json) io.out(JSON.stringify(cases));
   else if (cases.length === 0) io.out(`No case (last ${options.since}).`);
   else {
@@ -42,7 +44,7 @@ export async function list(
 export async function showCase(id: string, target: Target, io: Io): Promise<ExitCode> {
   const found = await showQuarantine(target.clients.dynamodb, target.names.tableName, id);
   if (found === undefined) throw new CliError(`There is no case ${plain(id)}`, EXIT.NOT_FOUND);
-  io.out(JSON.stringify(found, (_key, value) => (typeof value === 'bigint' ? value.toString() : value), 2));
+  io.out(toJson(found, 2));
   return EXIT.OK;
 }
 

@@ -1,20 +1,13 @@
-import {
-  DescribeExecutionCommand,
-  ExecutionAlreadyExists,
-  ExecutionDoesNotExist,
-  ExecutionNotRedrivable,
-  RedriveExecutionCommand,
-  StartExecutionCommand,
-} from '@aws-sdk/client-sfn';
-import { listAttention, quarantinedInput } from '../../lambdas/aws/quarantine.ts';
-import { executionName } from '../../lambdas/core/identity.ts';
-import { numberOf, type Row, textOf } from '../../lambdas/core/ports.ts';
+import { DescribeExecutionCommand } from '@aws-sdk/client-sfn';
+import { listAttention } from '../../lambdas/aws/quarantine.ts';
+import { type Row, textOf } from '../../lambdas/core/ports.ts';
 import { CliError } from '../cli-error.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
-import { daysBack, executionArn, inboxOfAggregate, keyOfRow, parseDuration, readInbox } from '../inbox.ts';
+import { daysBack, inboxOfAggregate, keyOfRow, parseDuration, readInbox } from '../inbox.ts';
 import type { Io } from '../io.ts';
 import { plain, table } from '../table.ts';
 import type { Target } from '../target.ts';
+import { type Begun, beginReplay } from './begin-replay.ts';
 
 export interface ReplayOptions {
   readonly code?: string | undefined;
@@ -50,8 +43,6 @@ interface Replayed {
 }
 
 const POLL_MILLIS = 1_000;
-/** Generations of one key that are tried for a free execution name. */
-const MAX_GENERATIONS = 50;
 
 /** Replays one key, or the failed ones that were asked for: first a sample, then the rest if the sample is well. */
 export async function replay(
@@ -129,7 +120,7 @@ async function replayAll(
   const begun: { key: string; began: Begun }[] = [];
   for (const [index, row] of rows.entries()) {
     if (index > 0) await io.clock.sleep(1000 / options.rate, io.signal);
-    begun.push({ key: keyOfRow(row), began: await begin(row, options, target) });
+    begun.push({ key: keyOfRow(row), began: await beginReplay(row, options, target) });
   }
   const deadline = io.clock.now() + options.wait * 1000;
   const results: Replayed[] = [];
@@ -139,67 +130,6 @@ async function replayAll(
     if (begun.length > 1) io.note(`${results.length} of ${begun.length} have an outcome`);
   }
   return results;
-}
-
-type Begun =
-  | { readonly arn: string }
-  | { readonly arn?: undefined; readonly result: ReplayResult; readonly detail: string };
-
-async function begin(row: Row, options: ReplayOptions, target: Target): Promise<Begun> {
-  if (row.status === 'COMPLETED') {
-    return { result: 'ALREADY_COMPLETED', detail: 'completed is final: nothing was done' };
-  }
-  const arn = executionArn(target, textOf(row, 'executionName') ?? '');
-  const { sfn } = target.clients;
-  let input: string | undefined;
-  try {
-    const described = await sfn.send(new DescribeExecutionCommand({ executionArn: arn }));
-    if (described.status === 'RUNNING') return { result: 'ALREADY_RUNNING', detail: arn };
-    input = described.input;
-  } catch (error) {
-    if (!(error instanceof ExecutionDoesNotExist)) throw error;
-  }
-  // Step Functions forgets an execution 90 days after its end; its case in the quarantine knows the input longer.
-  if (input === undefined) {
-    const kept = await quarantinedInput(target.clients.dynamodb, target.names.tableName, row);
-    if (kept !== undefined) return startGeneration(row, kept, target);
-    const detail =
-      row.status === 'RECEIVED'
-        ? 'it was never started: its message is in the queue or the dead-letter queue'
-        : 'neither its execution nor its case is left: send the work under a new key';
-    return { result: 'NOT_POSSIBLE', detail };
-  }
-  if (!options.newDefinition) {
-    try {
-      await sfn.send(new RedriveExecutionCommand({ executionArn: arn }));
-      return { arn };
-    } catch (error) {
-      // Redrive ends 14 days after the execution did: a new one takes over.
-      if (!(error instanceof ExecutionNotRedrivable)) throw error;
-    }
-  }
-  return startGeneration(row, input, target);
-}
-
-async function startGeneration(row: Row, input: string, target: Target): Promise<Begun> {
-  const key = keyOfRow(row);
-  const style = textOf(row, 'executionName')?.startsWith('key-') ? 'digest' : 'readable';
-  const first = (numberOf(row, 'replays') ?? 0) + 1;
-  for (let generation = first; generation < first + MAX_GENERATIONS; generation += 1) {
-    try {
-      const { executionArn: arn } = await target.clients.sfn.send(
-        new StartExecutionCommand({
-          stateMachineArn: target.names.stateMachineArn,
-          name: executionName(key, { replay: generation, style }),
-          input,
-        }),
-      );
-      if (arn !== undefined) return { arn };
-    } catch (error) {
-      if (!(error instanceof ExecutionAlreadyExists)) throw error;
-    }
-  }
-  return { result: 'NOT_POSSIBLE', detail: `${MAX_GENERATIONS} replays of it are there already` };
 }
 
 async function outcome(

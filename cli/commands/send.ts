@@ -5,7 +5,9 @@ import { describeIssues, type Envelope, validateEnvelope } from '../../lambdas/c
 import { parseStrictJson } from '../../lambdas/core/strict-json.ts';
 import { CliError } from '../cli-error.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
+import { isDenied, isUnreachable } from '../failures.ts';
 import type { Io } from '../io.ts';
+import { plain } from '../table.ts';
 import type { Target } from '../target.ts';
 
 export interface SendOptions {
@@ -14,33 +16,81 @@ export interface SendOptions {
   readonly json: boolean;
 }
 
-/** Sends one envelope or an array of them. Everything is checked before anything is sent. */
+/** What was to be sent, and SQS's name of it once it was. */
+interface Entry {
+  readonly body: string;
+  readonly envelope: Envelope | undefined;
+  messageId?: string | undefined;
+}
+
+/**
+ * Sends one envelope or an array of them. Everything is checked before anything is sent.
+ * @throws CliError naming what was sent and what was not, when the queue refuses one of several
+ */
 export async function send(file: string, options: SendOptions, target: Target, io: Io): Promise<ExitCode> {
   const text = await readSource(file, io);
-  const bodies = options.raw ? [{ body: text.trim(), envelope: undefined }] : readEnvelopes(text, file);
-  const fifo = target.names.queueUrl.endsWith('.fifo');
-  const sent: { messageId: string | undefined; idempotencyKey: string | undefined }[] = [];
-  for (const { body, envelope } of bodies) {
-    const { MessageId } = await target.clients.sqs.send(
-      new SendMessageCommand({
-        QueueUrl: target.names.queueUrl,
-        MessageBody: body,
-        ...(fifo
-          ? { MessageGroupId: envelope?.aggregateId ?? 'stepwell', MessageDeduplicationId: io.newId() }
-          : {}),
-      }),
-    );
-    sent.push({ messageId: MessageId, idempotencyKey: envelope?.idempotencyKey });
-  }
-  if (options.json) io.out(JSON.stringify(sent));
-  else {
-    for (const { messageId, idempotencyKey } of sent) {
-      io.out(`sent ${messageId}${idempotencyKey === undefined ? '' : `  ${idempotencyKey}`}`);
+  const entries: Entry[] = options.raw
+    ? [{ body: text.trim(), envelope: undefined }]
+    : readEnvelopes(text, file);
+  let refusal: unknown;
+  for (const entry of entries) {
+    try {
+      entry.messageId = await sendOne(entry, target, io);
+    } catch (error) {
+      if (entries.length === 1) throw error;
+      refusal = error;
+      break;
     }
-    const key = sent.find(({ idempotencyKey }) => idempotencyKey !== undefined)?.idempotencyKey;
-    if (key !== undefined) io.note(`What becomes of it: stepwell show '${key}'`);
   }
+  if (options.json) io.out(JSON.stringify(entries.map(toResult)));
+  else {
+    for (const { messageId, envelope } of entries.filter(isSent)) {
+      const key = envelope === undefined ? '' : `  ${plain(envelope.idempotencyKey)}`;
+      io.out(`sent ${messageId}${key}`);
+    }
+  }
+  if (refusal !== undefined) throw partlySent(entries, refusal);
+  const key = entries.find(({ envelope }) => envelope !== undefined)?.envelope?.idempotencyKey;
+  if (!options.json && key !== undefined) io.note(`What becomes of it: stepwell show '${plain(key)}'`);
   return EXIT.OK;
+}
+
+async function sendOne({ body, envelope }: Entry, { clients, names }: Target, io: Io) {
+  const fifo = names.queueUrl.endsWith('.fifo')
+    ? { MessageGroupId: envelope?.aggregateId ?? 'stepwell', MessageDeduplicationId: io.newId() }
+    : {};
+  const { MessageId } = await clients.sqs.send(
+    new SendMessageCommand({ QueueUrl: names.queueUrl, MessageBody: body, ...fifo }),
+  );
+  return MessageId;
+}
+
+const isSent = ({ messageId }: Entry): boolean => messageId !== undefined;
+
+const toResult = ({ messageId, envelope }: Entry) => ({
+  idempotencyKey: envelope?.idempotencyKey,
+  ...(messageId === undefined ? { notSent: true } : { messageId }),
+});
+
+function partlySent(entries: readonly Entry[], refusal: unknown): CliError {
+  const named = entries.map(({ messageId, envelope }, index) => ({
+    isSent: messageId !== undefined,
+    name: `${index + 1} (${envelope?.idempotencyKey})`,
+  }));
+  const sent = named.filter((entry) => entry.isSent).map(({ name }) => name);
+  const left = named.filter((entry) => !entry.isSent).map(({ name }) => name);
+  const why = refusal instanceof Error ? `${refusal.message} (${refusal.name})` : String(refusal);
+  const isNobodyThere = refusal instanceof Error && (isUnreachable(refusal) || isDenied(refusal));
+  return new CliError(
+    [
+      `message ${left[0]} was not sent: ${why}`,
+      `Sent: ${sent.join(', ') || 'none'}`,
+      `Not sent: ${left.join(', ')}`,
+      'Mend it and send the file again: a key that is known is not worked on twice.',
+    ].join('\n'),
+    isNobodyThere ? EXIT.UNREACHABLE : EXIT.FAILED,
+    { cause: refusal },
+  );
 }
 
 async function readSource(file: string, io: Io): Promise<string> {

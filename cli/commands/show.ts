@@ -10,6 +10,7 @@ import { CliError } from '../cli-error.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { executionArn, readInbox, readRow } from '../inbox.ts';
 import type { Io } from '../io.ts';
+import { toJson } from '../json.ts';
 import { plain, table } from '../table.ts';
 import type { Target } from '../target.ts';
 
@@ -50,9 +51,7 @@ export async function show(key: string, json: boolean, target: Target, io: Io): 
   const effects = await readEffects(target, effectKeys(events));
   const link = target.consoleLink(arn);
   if (json) {
-    io.out(
-      JSON.stringify({ inbox: row, execution: execution && { arn, ...execution }, effects, console: link }),
-    );
+    io.out(toJson({ inbox: row, execution: execution && { arn, ...execution }, effects, console: link }));
     return EXIT.OK;
   }
   io.out(

@@ -13,7 +13,7 @@ import { show } from '../../../cli/commands/show.ts';
 import { toItem } from '../../../lambdas/aws/items.ts';
 import { RetryableFailure } from '../../../lambdas/core/errors.ts';
 import { defineMessage } from '../../../lambdas/core/message-type.ts';
-import { attentionKey, effectRowKey } from '../../../lambdas/core/table.ts';
+import { attentionKey, effectRowKey, inboxKey } from '../../../lambdas/core/table.ts';
 import { deadlineEnvelope } from '../../helpers/envelopes.ts';
 import { startWorker, type TestWorker } from '../../helpers/worker.ts';
 import { REPLAY_OPTIONS, targetOf, testIo } from './cli-io.ts';
@@ -74,6 +74,36 @@ describe('stepwell send', () => {
     expect(await worker.depth(worker.names.queueUrl)).toBe(0);
   });
 
+  it('says which were sent and which not when the queue refuses a later one', async () => {
+    const worker = await startWorker();
+    const io = testIo();
+    const keys = ['k1', 'k2', 'k3', 'k4'];
+    const large = { payload: 'x'.repeat(1_100_000) };
+    const envelopes = keys.map((idempotencyKey, index) =>
+      deadlineEnvelope({
+        idempotencyKey,
+        messageId: idempotencyKey,
+        ...(index === 2 ? { payload: large } : {}),
+      }),
+    );
+    writeFileSync(join(io.cwd, 'm.json'), JSON.stringify(envelopes));
+
+    const sending = send('m.json', { raw: false, json: true }, targetOf(worker), io);
+
+    await expect(sending).rejects.toThrow(
+      /message 3 \(k3\) was not sent: .*\nSent: 1 \(k1\), 2 \(k2\)\nNot sent: 3 \(k3\), 4 \(k4\)/,
+    );
+    await expect(sending).rejects.toMatchObject({ exitCode: 1 });
+    expect(JSON.parse(io.lines[0] ?? '')).toMatchObject([
+      { idempotencyKey: 'k1', messageId: expect.any(String) },
+      { idempotencyKey: 'k2', messageId: expect.any(String) },
+      { idempotencyKey: 'k3', notSent: true },
+      { idempotencyKey: 'k4', notSent: true },
+    ]);
+    await worker.untilIdle();
+    expect(await worker.executions()).toBe(2);
+  });
+
   it('sends an envelope from standard input', async () => {
     const worker = await startWorker();
     const io = testIo({ readInput: async () => JSON.stringify(deadlineEnvelope()) });
@@ -95,6 +125,49 @@ describe('stepwell show', () => {
     expect(await show(KEY, false, targetOf(worker), io)).toBe(0);
 
     expect(io.lines.join('\n')).toMatch(/status +COMPLETED[\s\S]*SUCCEEDED[\s\S]*Plan[\s\S]*Commit/);
+  });
+
+  it.each(['', '  '])('asks for a key when it is given "%s"', async (key) => {
+    const worker = await startWorker();
+
+    await expect(show(key, false, targetOf(worker), testIo())).rejects.toThrow('Give the idempotency key');
+  });
+
+  it('shows numbers beyond 2^53 as they are', async () => {
+    const worker = await startWorker();
+    const target = targetOf(worker);
+    await worker.clients.dynamodb.send(
+      new PutItemCommand({
+        TableName: worker.names.tableName,
+        Item: toItem({
+          ...inboxKey('big', worker.names.workerName),
+          status: 'RECEIVED',
+          executionName: 'none',
+          attempts: 9_007_199_254_740_993n,
+        }),
+      }),
+    );
+    const [people, programs] = [testIo(), testIo()];
+
+    expect(await show('big', false, target, people)).toBe(0);
+    expect(await show('big', true, target, programs)).toBe(0);
+
+    expect(people.lines.join('\n')).toMatch(/attempts +9007199254740993/);
+    expect(JSON.parse(programs.lines[0] ?? '').inbox.attempts).toBe('9007199254740993');
+  });
+
+  it('shows what would steer the terminal, and leaves it as it is for programs', async () => {
+    const worker = await startWorker();
+    const key = 'case:\u202Egnp.exe\u2028next';
+    await worker.send(deadlineEnvelope({ idempotencyKey: key }));
+    await worker.untilIdle();
+    const [people, programs] = [testIo({ clock: worker.clock }), testIo()];
+
+    await show(key, false, targetOf(worker), people);
+    await show(key, true, targetOf(worker), programs);
+
+    expect(people.lines.join('\n')).toContain('case:\\u202egnp.exe\\u2028next');
+    expect(JSON.parse(programs.lines[0] ?? '').inbox.PK).toBe(`IDEMP#${key}`);
   });
 
   it('tells where to look when the key is not known', async () => {
@@ -213,6 +286,7 @@ describe('stepwell effects ls', () => {
     expect(JSON.parse(io.lines[0] ?? '')).toEqual([
       { effect: 'k#notice', provider: 'post', operation: 'deliver', since: at },
     ]);
+    expect(io.notes).toContain('Looked back 24h; --since looks back further');
   });
 });
 

@@ -1,7 +1,7 @@
 import { StartExecutionCommand } from '@aws-sdk/client-sfn';
 import { describe, expect, it } from 'vitest';
 import { type ReplayOptions, replay } from '../../../cli/commands/replay.ts';
-import { TerminalFailure } from '../../../lambdas/core/errors.ts';
+import { RetryableFailure, TerminalFailure } from '../../../lambdas/core/errors.ts';
 import type { MessageDefinition } from '../../../lambdas/core/message-type.ts';
 import { type ProbePayload, probe, probeEnvelope } from '../../helpers/probe.ts';
 import { startWorker, type TestWorker } from '../../helpers/worker.ts';
@@ -121,6 +121,39 @@ describe('stepwell replay', () => {
 
     expect(await worker.execution('a', 2)).toMatchObject({ status: 'SUCCEEDED' });
     expect(await worker.inbox('a')).toMatchObject({ status: 'COMPLETED' });
+  });
+
+  it.each([
+    ['again', {}],
+    ['by a new execution', { newDefinition: true }],
+  ])(
+    'says that a key is under way when it is replayed %s meanwhile, and does nothing',
+    async (_how, again) => {
+      const worker = await failed([{ idempotencyKey: 'a' }]);
+      worker.deploy([
+        probe(() => {
+          throw new RetryableFailure('LATER');
+        }),
+      ]);
+      const first = await run(worker, 'a', { newDefinition: true, wait: 0 });
+      expect(first.results).toMatchObject([{ result: 'RUNNING' }]);
+
+      const { exitCode, results } = await run(worker, 'a', { ...again, wait: 0 });
+
+      expect(results).toMatchObject([
+        { key: 'a', result: 'ALREADY_RUNNING', detail: expect.stringMatching(/under way.*-r1$/) },
+      ]);
+      expect(exitCode).toBe(1);
+      expect(await worker.executions()).toBe(2);
+      expect(await worker.executions('RUNNING')).toBe(1);
+      await worker.untilIdle();
+    },
+  );
+
+  it.each(['', ' '])('asks for a key when it is given "%s"', async (key) => {
+    const worker = await startWorker({ messages: [mended()] });
+
+    await expect(run(worker, key)).rejects.toThrow('Give the idempotency key');
   });
 
   it.each([

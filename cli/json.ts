@@ -1,0 +1,10 @@
+/** JSON of what the services hold: numbers beyond 2^53 as text of all their digits, bytes in base64. */
+export const toJson = (value: unknown, indent?: number): string => JSON.stringify(value, inJson, indent);
+
+/** What programs read: nothing of a text is changed. */
+function inJson(_key: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return value.toString();
+  if (value instanceof Set) return [...value];
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
+  return value;
+}
