@@ -1,7 +1,7 @@
-import type { S3Client } from '@aws-sdk/client-s3';
 import type { WireEffect } from '../core/decision.ts';
 import { sha256 } from '../core/identity.ts';
 import { createPayloadReader } from './payloads.ts';
+import type { SignedClient } from './signed-call.ts';
 
 /** Above what a plan can be. */
 const MAX_REQUEST_BYTES = 16 * 1024 * 1024;
@@ -11,7 +11,7 @@ const MAX_REQUEST_BYTES = 16 * 1024 * 1024;
  * @throws Error when it is no longer there as it was
  */
 export function createRequestReader(
-  client: S3Client,
+  client: SignedClient,
   bucket: string,
 ): (effect: WireEffect) => Promise<WireEffect> {
   const payloads = createPayloadReader(client, [bucket]);

@@ -1,7 +1,7 @@
-import { GetObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import type { PayloadRef } from '../core/envelope.ts';
 import { sha256 } from '../core/identity.ts';
 import type { PayloadReader } from '../core/ports.ts';
+import { callSigned, encodeSegment, type SignedClient } from './signed-call.ts';
 
 const NOT_FOUND = ['NoSuchKey', 'NoSuchVersion', 'NotFound', 'NoSuchBucket'];
 const DENIED = ['AccessDenied', 'Forbidden', 'AllAccessDisabled', 'InvalidObjectState'];
@@ -16,36 +16,48 @@ const SHARED_FOLDER = 'shared';
  * The reference names no version, since each put of a versioned bucket makes a new one.
  */
 export async function offloadPayload(
-  client: S3Client,
+  client: SignedClient,
   bucket: string,
   bytes: Uint8Array,
   folder = SHARED_FOLDER,
 ): Promise<PayloadRef> {
   const digest = sha256(bytes);
   const key = `${OFFLOAD_PREFIX}${folder}/${digest}`;
-  await client.send(
-    new PutObjectCommand({ Bucket: bucket, Key: key, Body: bytes, ContentType: 'application/json' }),
-  );
+  await callSigned(client, {
+    service: 's3',
+    operation: 'PutObject',
+    method: 'PUT',
+    bucket,
+    path: pathOf(key),
+    headers: {
+      'content-type': 'application/json',
+      // S3 refuses what arrives as something else.
+      'x-amz-checksum-sha256': Buffer.from(digest, 'hex').toString('base64'),
+    },
+    body: bytes,
+  });
   return { bucket, key, sha256: digest };
 }
 
+const pathOf = (key: string): string => `/${key.split('/').map(encodeSegment).join('/')}`;
+
 /** Reads the objects of the buckets that the worker was given. */
-export function createPayloadReader(client: S3Client, buckets: readonly string[]): PayloadReader {
+export function createPayloadReader(client: SignedClient, buckets: readonly string[]): PayloadReader {
   return {
     allows: (bucket) => buckets.includes(bucket),
     async fetch(ref, maxBytes) {
       try {
-        const output = await client.send(
-          new GetObjectCommand({
-            Bucket: ref.bucket,
-            Key: ref.key,
-            ...(ref.versionId === undefined ? {} : { VersionId: ref.versionId }),
-          }),
-        );
-        const size = output.ContentLength ?? 0;
+        const { headers, bytes } = await callSigned(client, {
+          service: 's3',
+          operation: 'GetObject',
+          method: 'GET',
+          bucket: ref.bucket,
+          path: pathOf(ref.key),
+          ...(ref.versionId === undefined ? {} : { query: { versionId: ref.versionId } }),
+        });
+        const size = Number(headers['content-length'] ?? 0);
         if (size > maxBytes) return { status: 'tooLarge', bytes: size };
-        const bytes = (await output.Body?.transformToByteArray()) ?? new Uint8Array();
-        return { status: 'found', bytes };
+        return { status: 'found', bytes: await bytes() };
       } catch (error) {
         const name = error instanceof Error ? error.name : '';
         if (NOT_FOUND.includes(name)) return { status: 'notFound' };

@@ -1,4 +1,3 @@
-import { GetSecretValueCommand, type SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import type { Clock } from '../core/clock.ts';
 import { ConfigurationError } from '../core/errors.ts';
 
@@ -8,11 +7,12 @@ const RENEW_MILLIS = 5 * 60 * 1000;
 /**
  * Reads a secret and keeps it for five minutes. When renewing fails, the value at hand goes on being used.
  *
+ * @param read answers undefined for a secret that is no text
  * @param secretId ARN or name; undefined where the function was given none
- * @returns a function that throws ConfigurationError without a secret, and what the client threw while there is no value
+ * @returns a function that throws ConfigurationError without a secret, and what `read` threw while there is no value
  */
 export function createSecret(
-  client: SecretsManagerClient,
+  read: (secretId: string) => Promise<string | undefined>,
   secretId: string | undefined,
   clock: Clock,
 ): () => Promise<string> {
@@ -23,11 +23,11 @@ export function createSecret(
     }
     if (held !== undefined && held.until > clock.now()) return held.value;
     try {
-      const { SecretString } = await client.send(new GetSecretValueCommand({ SecretId: secretId }));
-      if (SecretString === undefined) {
+      const value = await read(secretId);
+      if (value === undefined) {
         throw new ConfigurationError('The secret that SECRET_ID names is binary; a text is wanted');
       }
-      held = { value: SecretString, until: clock.now() + RENEW_MILLIS };
+      held = { value, until: clock.now() + RENEW_MILLIS };
     } catch (error) {
       if (held === undefined) throw error;
     }

@@ -1,7 +1,7 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import type { S3Client } from '@aws-sdk/client-s3';
 import { type Environment, requireEnv, requireNumber } from '../aws/env.ts';
 import { createPayloadReader } from '../aws/payloads.ts';
+import type { SignedClient } from '../aws/signed-call.ts';
 import { transact } from '../aws/transactions.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Telemetry } from '../core/telemetry.ts';
@@ -11,7 +11,7 @@ import type { CommitHandlerDeps } from './handler.ts';
 export interface CommitSurroundings {
   readonly clock: Clock;
   readonly telemetry: Telemetry;
-  readonly clients: { readonly dynamodb: DynamoDBClient; readonly s3: S3Client };
+  readonly clients: { readonly dynamodb: DynamoDBClient; readonly s3: SignedClient };
 }
 
 /**

@@ -1,9 +1,9 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import type { S3Client } from '@aws-sdk/client-s3';
 import { createDomainReader, parseDomainTables } from '../aws/domain-tables.ts';
 import { type Environment, listEnv, requireEnv } from '../aws/env.ts';
 import { createPayloadReader, offloadPayload } from '../aws/payloads.ts';
 import { createRowReader } from '../aws/rows.ts';
+import type { SignedClient } from '../aws/signed-call.ts';
 import type { Clock } from '../core/clock.ts';
 import { ConfigurationError } from '../core/errors.ts';
 import { createManifest, createRegistry } from '../core/manifest.ts';
@@ -15,7 +15,7 @@ export interface PlanSurroundings {
   readonly clock: Clock;
   readonly messages: readonly AnyMessageDefinition[];
   readonly telemetry: Telemetry;
-  readonly clients: { readonly dynamodb: DynamoDBClient; readonly s3: S3Client };
+  readonly clients: { readonly dynamodb: DynamoDBClient; readonly s3: SignedClient };
 }
 
 /**

@@ -74,12 +74,10 @@ function converseOperation(
   });
   // A provider's module holds its own client, since it ends up in its own function; loaded when that function
   // opens it, so that no other one does.
-  const loaded = import('@aws-sdk/client-bedrock-runtime').then(
-    ({ BedrockRuntimeClient, ConverseCommand }) => ({
-      client: new BedrockRuntimeClient(config),
-      ConverseCommand,
-    }),
-  );
+  const loaded = import('./bedrock-client.ts').then(({ BedrockRuntimeClient, ConverseCommand }) => ({
+    client: new BedrockRuntimeClient(config),
+    ConverseCommand,
+  }));
   return {
     schema: questionSchema,
     idempotent: false,

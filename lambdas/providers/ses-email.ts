@@ -80,7 +80,7 @@ function sendOperation(options: SesEmailProviderOptions, { env, clock }: Provide
   });
   // A provider's module holds its own client, since it ends up in its own function; loaded when that function
   // opens it, so that no other one does.
-  const loaded = import('@aws-sdk/client-sesv2').then(({ SESv2Client, SendEmailCommand }) => ({
+  const loaded = import('./ses-client.ts').then(({ SESv2Client, SendEmailCommand }) => ({
     client: new SESv2Client(config),
     SendEmailCommand,
   }));

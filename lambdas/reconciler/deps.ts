@@ -1,5 +1,4 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import type { LambdaClient } from '@aws-sdk/client-lambda';
 import type { SFNClient } from '@aws-sdk/client-sfn';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import { readBreaker, takeReports, writeBreaker } from '../aws/breaker.ts';
@@ -11,6 +10,7 @@ import { sendNotice } from '../aws/notices.ts';
 import { parkedPlaces } from '../aws/parked.ts';
 import { closeCompleted } from '../aws/quarantine.ts';
 import { createRowReader } from '../aws/rows.ts';
+import type { SignedClient } from '../aws/signed-call.ts';
 import { readCursor, writeCursor } from '../aws/sweep-cursor.ts';
 import { transact } from '../aws/transactions.ts';
 import { answerToken, deleteWaiter } from '../aws/waiters.ts';
@@ -30,7 +30,7 @@ export interface ReconcilerSurroundings {
     readonly dynamodb: DynamoDBClient;
     readonly sfn: SFNClient;
     readonly sqs: SQSClient;
-    readonly lambda: LambdaClient;
+    readonly lambda: SignedClient;
   };
 }
 

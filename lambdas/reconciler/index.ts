@@ -1,12 +1,14 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { LambdaClient } from '@aws-sdk/client-lambda';
 import { SFNClient } from '@aws-sdk/client-sfn';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { clientConfig } from '../aws/clients.ts';
+import { beside } from '../aws/signed-call.ts';
 import { systemClock, systemId } from '../aws/system.ts';
 import { createTelemetry } from '../aws/telemetry.ts';
 import { reconcilerDeps } from './deps.ts';
 import { createHandler } from './handler.ts';
+
+const dynamodb = new DynamoDBClient(clientConfig());
 
 export const handler = createHandler(
   reconcilerDeps(process.env, {
@@ -14,10 +16,10 @@ export const handler = createHandler(
     newId: systemId,
     telemetry: createTelemetry(process.env),
     clients: {
-      dynamodb: new DynamoDBClient(clientConfig()),
+      dynamodb,
       sfn: new SFNClient(clientConfig()),
       sqs: new SQSClient(clientConfig()),
-      lambda: new LambdaClient(clientConfig()),
+      lambda: beside(dynamodb, 'lambda', process.env),
     },
   }),
 );

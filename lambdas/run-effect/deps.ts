@@ -1,9 +1,9 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import type { S3Client } from '@aws-sdk/client-s3';
 import { createEffectLog } from '../aws/effect-log.ts';
 import { createRequestReader } from '../aws/effect-requests.ts';
 import { type Environment, requireEnv, requireNumber } from '../aws/env.ts';
 import { offloadPayload } from '../aws/payloads.ts';
+import type { SignedClient } from '../aws/signed-call.ts';
 import type { Clock, NewId, Random } from '../core/clock.ts';
 import { ConfigurationError } from '../core/errors.ts';
 import type { ProviderDefinition } from '../core/provider.ts';
@@ -21,7 +21,7 @@ export interface RunEffectSurroundings {
   /** The team's providers; the function carries out one of them, `PROVIDER`. */
   readonly providers: readonly ProviderDefinition[];
   readonly secret: () => Promise<string>;
-  readonly clients: { readonly dynamodb: DynamoDBClient; readonly s3: S3Client };
+  readonly clients: { readonly dynamodb: DynamoDBClient; readonly s3: SignedClient };
 }
 
 /**

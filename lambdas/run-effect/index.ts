@@ -1,17 +1,21 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { S3Client } from '@aws-sdk/client-s3';
-import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { providers } from 'stepwell-providers';
 import { clientConfig } from '../aws/clients.ts';
 import { createSecret } from '../aws/secrets.ts';
+import { beside } from '../aws/signed-call.ts';
 import { systemClock, systemId, systemRandom } from '../aws/system.ts';
 import { createTelemetry } from '../aws/telemetry.ts';
 import { runEffectDeps } from './deps.ts';
 import { createHandler } from './handler.ts';
 
-const secret = createSecret(new SecretsManagerClient(clientConfig()), process.env.SECRET_ID, systemClock);
+const { SECRET_ID } = process.env;
+// The client is loaded where there is a secret.
+const readSecret = async (id: string) => (await import('../aws/secrets-manager.ts')).readSecret(id);
+const secret = createSecret(readSecret, SECRET_ID, systemClock);
 // Read at init, where a missing permission is seen at once and no message waits for it.
-if (process.env.SECRET_ID !== undefined) await secret();
+if (SECRET_ID !== undefined) await secret();
+
+const dynamodb = new DynamoDBClient(clientConfig());
 
 export const handler = createHandler(
   runEffectDeps(process.env, {
@@ -21,6 +25,6 @@ export const handler = createHandler(
     telemetry: createTelemetry(process.env),
     providers,
     secret,
-    clients: { dynamodb: new DynamoDBClient(clientConfig()), s3: new S3Client(clientConfig()) },
+    clients: { dynamodb, s3: beside(dynamodb, 's3', process.env) },
   }),
 );

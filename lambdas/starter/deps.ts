@@ -1,5 +1,4 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import type { S3Client } from '@aws-sdk/client-s3';
 import type { SFNClient } from '@aws-sdk/client-sfn';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import { reportFailedBatch } from '../aws/breaker.ts';
@@ -10,6 +9,7 @@ import { createInbox } from '../aws/inbox.ts';
 import { offloadPayload } from '../aws/payloads.ts';
 import { hideMessage } from '../aws/queue.ts';
 import { createDeadLetters, createQuarantine } from '../aws/rejected.ts';
+import type { SignedClient } from '../aws/signed-call.ts';
 import type { Clock, NewId, Random } from '../core/clock.ts';
 import { ConfigurationError } from '../core/errors.ts';
 import type { Manifest } from '../core/manifest.ts';
@@ -32,7 +32,7 @@ export interface StarterSurroundings {
     readonly dynamodb: DynamoDBClient;
     readonly sfn: SFNClient;
     readonly sqs: SQSClient;
-    readonly s3: S3Client;
+    readonly s3: SignedClient;
   };
 }
 

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { S3Client } from '@aws-sdk/client-s3';
 import { SFNClient } from '@aws-sdk/client-sfn';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { sources } from 'stepwell-sources';
 import { clientConfig } from '../aws/clients.ts';
 import { requireEnv } from '../aws/env.ts';
+import { beside } from '../aws/signed-call.ts';
 import { systemClock, systemId, systemRandom } from '../aws/system.ts';
 import { createTelemetry } from '../aws/telemetry.ts';
 import type { Manifest } from '../core/manifest.ts';
@@ -16,6 +16,8 @@ const manifest: Manifest = JSON.parse(
   readFileSync(`${requireEnv(process.env, 'LAMBDA_TASK_ROOT')}/manifest.json`, 'utf8'),
 );
 
+const dynamodb = new DynamoDBClient(clientConfig());
+
 export const handler = createHandler(
   starterDeps(process.env, {
     clock: systemClock,
@@ -25,10 +27,10 @@ export const handler = createHandler(
     sources,
     telemetry: createTelemetry(process.env),
     clients: {
-      dynamodb: new DynamoDBClient(clientConfig()),
+      dynamodb,
       sfn: new SFNClient(clientConfig()),
       sqs: new SQSClient(clientConfig()),
-      s3: new S3Client(clientConfig()),
+      s3: beside(dynamodb, 's3', process.env),
     },
   }),
 );
