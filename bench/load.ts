@@ -3,7 +3,8 @@
  *
  *   npm run load                                    an ingress of its own on loopback, in front of a local worker
  *   npm run load -- --url http://127.0.0.1:3000     an ingress on loopback that is running already
- *   npm run load -- --stack Shop                    a deployed stack, by its output Ingress…Endpoint; LOAD_API_KEY in the environment
+ *   npm run load -- --stack Shop                    a deployed stack, by its output Ingress…Endpoint; requests are
+ *                                                   signed, or carry the LOAD_API_KEY of the environment
  *
  * `--users 20 --stages 2s:10,4s:20,2s:0 --max-requests 5000 --type T` bound it. Exit code 1 when a check fails:
  * every answer is 202 or 429, and with a worker of its own every accepted message is done once.
@@ -13,15 +14,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
-import { App, Stack } from 'aws-cdk-lib';
-import { Template } from 'aws-cdk-lib/assertions';
-import { Queue } from 'aws-cdk-lib/aws-sqs';
-import { systemClock, systemId, systemRandom } from '../lambdas/aws/system.ts';
-import { messages } from '../lambdas/messages/index.ts';
-import { IngressApi } from '../lib/constructs/ingress-api.ts';
-import { listenOnLoopback } from '../local/edge/http-server.ts';
-import { createIngress } from '../local/ingress/ingress.ts';
-import { startRuntime } from '../local/runtime.ts';
+import { SignatureV4 } from '@smithy/signature-v4';
 
 /** No run goes beyond these, whatever it is asked for. */
 const MAX_USERS = 500;
@@ -46,6 +39,8 @@ interface Stage {
 
 interface Target {
   readonly url: string;
+  /** Headers by which the ingress knows who sends a body. @default none */
+  readonly sign?: (body: string) => Promise<Record<string, string>>;
   /** Waits until what was accepted is done, and says how many messages were done. */
   readonly finish?: (accepted: number) => Promise<number>;
   readonly close: () => Promise<void>;
@@ -68,6 +63,23 @@ function parseStages(text: string): Stage[] {
 }
 
 async function ownTarget(): Promise<Target> {
+  // Loaded here alone: a deployed stack needs none of it.
+  const [{ App, Stack }, { Template }, { Queue }, { IngressApi }] = await Promise.all([
+    import('aws-cdk-lib'),
+    import('aws-cdk-lib/assertions'),
+    import('aws-cdk-lib/aws-sqs'),
+    import('../lib/constructs/ingress-api.ts'),
+  ]);
+  const [{ listenOnLoopback }, { createIngress }, { startRuntime }, { messages }, system] = await Promise.all(
+    [
+      import('../local/edge/http-server.ts'),
+      import('../local/ingress/ingress.ts'),
+      import('../local/runtime.ts'),
+      import('../lambdas/messages/index.ts'),
+      import('../lambdas/aws/system.ts'),
+    ],
+  );
+  const { systemClock, systemId, systemRandom } = system;
   const runtime = await startRuntime({
     clock: systemClock,
     random: systemRandom,
@@ -128,16 +140,33 @@ async function findTarget(): Promise<Target> {
     return { url: values.url, close };
   }
   if (values.stack === undefined) return ownTarget();
-  const { Stacks } = await new CloudFormationClient({}).send(
-    new DescribeStacksCommand({ StackName: values.stack }),
-  );
+  const client = new CloudFormationClient({});
+  const { Stacks } = await client.send(new DescribeStacksCommand({ StackName: values.stack }));
   const url = Stacks?.[0]?.Outputs?.find(({ OutputKey }) =>
     /^Ingress.*(Url|Endpoint)/.test(OutputKey ?? ''),
   )?.OutputValue;
   if (url === undefined)
     throw new Error(`The stack ${values.stack} has no output that begins with Ingress and holds its URL`);
-  return { url: url.replace(/\/$/, ''), close };
+  const base = url.replace(/\/$/, '');
+  return { url: base, sign: signerOf(new URL(`${base}/messages`), client), close };
 }
+
+/** An API key where there is one, else a signature by the credentials that the AWS SDK finds. */
+function signerOf(url: URL, { config }: CloudFormationClient): NonNullable<Target['sign']> {
+  const apiKey = process.env.LOAD_API_KEY;
+  if (apiKey !== undefined) return async () => ({ 'x-api-key': apiKey });
+  const { credentials, region, sha256 } = config;
+  const signer = new SignatureV4({ service: 'execute-api', credentials, region, sha256 });
+  return async (body) => {
+    const { protocol, hostname, pathname } = url;
+    const headers = { host: url.host, ...JSON_TYPE };
+    const signed = await signer.sign({ method: 'POST', protocol, hostname, path: pathname, headers, body });
+    const { host: _, ...others } = signed.headers;
+    return others;
+  };
+}
+
+const JSON_TYPE = { 'content-type': 'application/json' };
 
 const envelope = () => {
   const id = randomUUID();
@@ -157,7 +186,7 @@ const envelope = () => {
 
 const stages = parseStages(values.stages);
 const maxRequests = Math.min(Number(values['max-requests']), MAX_REQUESTS);
-const apiKey = process.env.LOAD_API_KEY;
+if (!(maxRequests >= 1)) throw new Error('--max-requests must be a number from 1');
 const target = await findTarget();
 const latencies: number[] = [];
 const statuses = new Map<string, number>();
@@ -173,13 +202,11 @@ async function user(index: number): Promise<void> {
     }
     requests += 1;
     const startedAt = performance.now();
+    const body = JSON.stringify(envelope());
     const status = await fetch(`${target.url}/messages`, {
       method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        ...(apiKey === undefined ? {} : { 'x-api-key': apiKey }),
-      },
-      body: JSON.stringify(envelope()),
+      headers: { ...JSON_TYPE, ...(await target.sign?.(body)) },
+      body,
       signal: AbortSignal.timeout(30_000),
     }).then(
       async (response) => {
