@@ -1,4 +1,5 @@
 import { systemClock, systemId, systemRandom } from '../../lambdas/aws/system.ts';
+import { executionName } from '../../lambdas/core/identity.ts';
 import type { Deployment } from '../../local/deployment.ts';
 import { startRuntime } from '../../local/runtime.ts';
 import { type BundledFunction, bundledFunction } from './deployed-function.ts';
@@ -20,6 +21,8 @@ export interface DeployedWorker extends AskedWorker {
   /** Waits until the condition holds, and looks whenever something has happened. */
   until(what: string, condition: () => boolean | Promise<boolean>): Promise<void>;
   untilIdle(): Promise<void>;
+  /** Waits until the key's execution has entered the state and stays there. */
+  untilIn(idempotencyKey: string, state: string): Promise<void>;
   /** Ends everything. @returns what the functions wrote to standard output */
   end(): Promise<readonly string[]>;
 }
@@ -97,6 +100,15 @@ export async function startDeployed(
     },
     until,
     untilIdle: () => until('no message is left and no execution runs', runtime.isIdle),
+    untilIn(idempotencyKey, state) {
+      const executions = runtime.names.stateMachineArn.replace(':stateMachine:', ':execution:');
+      const arn = `${executions}:${executionName(idempotencyKey)}`;
+      return until(`${idempotencyKey} is in ${state}`, () => {
+        const history = runtime.stepFunctions.history(arn) ?? [];
+        const entered = history.filter(({ type }) => type.endsWith('StateEntered'));
+        return entered.at(-1)?.details?.name === state;
+      });
+    },
     async end() {
       await runtime.stop();
       return processes.flatMap(({ lines }) => lines);

@@ -5,7 +5,6 @@ import { DescribeStateMachineCommand, RedriveExecutionCommand } from '@aws-sdk/c
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { toItem } from '../../lambdas/aws/items.ts';
 import { DECISIONS } from '../../lambdas/core/decision.ts';
-import { executionName } from '../../lambdas/core/identity.ts';
 import { aggregateKey } from '../../lambdas/core/table.ts';
 import { messages } from '../../lambdas/messages/index.ts';
 import { providers } from '../../lambdas/providers/index.ts';
@@ -52,7 +51,7 @@ afterAll(async () => {
 });
 
 /** Sends a message and waits for its last word in the inbox. */
-async function process(envelope: { readonly idempotencyKey: string }, status = 'COMPLETED'): Promise<void> {
+async function deliver(envelope: { readonly idempotencyKey: string }, status = 'COMPLETED'): Promise<void> {
   await worker.send(envelope);
   await untilInbox(envelope.idempotencyKey, status);
 }
@@ -65,16 +64,6 @@ const untilEnded = (key: string): Promise<void> =>
     `the execution of ${key} has ended`,
     async () => (await worker.execution(key)).status !== 'RUNNING',
   );
-
-/** Waits until the execution of a key is in that state. */
-function untilIn(key: string, state: string): Promise<void> {
-  const executions = worker.names.stateMachineArn.replace(':stateMachine:', ':execution:');
-  return worker.until(`${key} is in ${state}`, () => {
-    const history = worker.stepFunctions.history(`${executions}:${executionName(key)}`) ?? [];
-    const entered = history.filter(({ type }) => type.endsWith('StateEntered'));
-    return entered.at(-1)?.details?.name === state;
-  });
-}
 
 /** The stage changes of a case of its own. */
 const stages = (aggregateId: string) => (version: number, stage: string) =>
@@ -123,7 +112,7 @@ describe('the deployed worker', () => {
 
   it('commits a message in two states', async () => {
     const envelope = deadlineEnvelope({ aggregateId: 'C-1', idempotencyKey: 'C-1' });
-    await process(envelope);
+    await deliver(envelope);
     await untilEnded('C-1');
 
     expect(await worker.execution('C-1')).toMatchObject({ status: 'SUCCEEDED', states: ['Plan', 'Commit'] });
@@ -132,7 +121,7 @@ describe('the deployed worker', () => {
 
   it('acknowledges a duplicate and does nothing', async () => {
     const envelope = deadlineEnvelope({ aggregateId: 'C-2', idempotencyKey: 'C-2' });
-    await process(envelope);
+    await deliver(envelope);
     await worker.untilIdle();
     const before = { row: await worker.aggregate('case', 'C-2'), executions: await worker.executions() };
 
@@ -150,7 +139,7 @@ describe('the deployed worker', () => {
       effectiveAt: '2026-01-01T10:15:00Z',
       calendarDays: true,
     };
-    await process(
+    await deliver(
       deadlineEnvelope({ aggregateId: 'C-3', idempotencyKey: 'C-3', payload }),
       'FAILED_TERMINAL',
     );
@@ -210,7 +199,7 @@ describe('the deployed worker', () => {
       aggregateId: 'P-2',
       payload: { paymentId: 'P-2', amount: 1, currency: 'EUR' },
     };
-    await process(envelope);
+    await deliver(envelope);
 
     expect(await errorsOf('P-2')).toEqual(['EffectsRequired']);
   });
@@ -225,8 +214,8 @@ describe('the deployed worker', () => {
   it('parks a message that came too soon, and wakes it in its turn', async () => {
     const stage = stages('C-4');
     await worker.send(stage(2, 'REVIEW'));
-    await untilIn('C-4-2', 'Park');
-    await process(stage(1, 'INVESTIGATION'));
+    await worker.untilIn('C-4-2', 'Park');
+    await deliver(stage(1, 'INVESTIGATION'));
     await untilInbox('C-4-2', 'COMPLETED');
 
     expect(await worker.aggregate('case', 'C-4')).toMatchObject({
@@ -249,7 +238,7 @@ describe('the deployed worker', () => {
     const padding = 'x'.repeat(210_000);
     const { payload, ...rest } = deadlineEnvelope({ aggregateId: 'C-5', idempotencyKey: 'C-5' });
     const envelope = { ...rest, payload: { ...payload, padding } };
-    await process(envelope);
+    await deliver(envelope);
 
     const { arn } = await worker.execution('C-5');
     const [started] = worker.stepFunctions.history(arn) ?? [];
@@ -263,8 +252,8 @@ describe('the deployed worker', () => {
 
   it('replays a failed execution that is redriven', async () => {
     const stage = stages('C-6');
-    await process(stage(1, 'CLOSED'));
-    await process(stage(2, 'REVIEW'), 'FAILED_TERMINAL');
+    await deliver(stage(1, 'CLOSED'));
+    await deliver(stage(2, 'REVIEW'), 'FAILED_TERMINAL');
     await untilEnded('C-6-2');
     expect((await worker.execution('C-6-2')).error).toBe('CASE_CLOSED');
 
@@ -287,7 +276,7 @@ describe('the deployed worker', () => {
 
   it('gives the work of an aborted execution an end', async () => {
     await worker.send(stages('C-7')(2, 'REVIEW'));
-    await untilIn('C-7-2', 'Park');
+    await worker.untilIn('C-7-2', 'Park');
     await abort(worker, 'C-7-2');
     await untilInbox('C-7-2', 'FAILED_TERMINAL');
 
