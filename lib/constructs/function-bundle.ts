@@ -1,9 +1,10 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { AssetHashType, DockerImage, type ILocalBundling } from 'aws-cdk-lib';
 import { Code } from 'aws-cdk-lib/aws-lambda';
-import { buildSync } from 'esbuild';
+import type { BundleRequest } from '../bundling/bundle.ts';
 
 /** Folder that holds one folder a function. */
 const LAMBDAS = fileURLToPath(new URL('../../lambdas/', import.meta.url));
@@ -29,11 +30,10 @@ export const NO_SOURCES = fileURLToPath(
   new URL(`../../lambdas/no-sources.${SCRIPT_SUFFIX}`, import.meta.url),
 );
 
-/** Packages of ES modules that still call `require` find it under this name. */
-const REQUIRE = "import{createRequire}from'node:module';const require=createRequire(import.meta.url);";
+const BUNDLING = fileURLToPath(new URL(`../bundling/run.${SCRIPT_SUFFIX}`, import.meta.url));
 
 /**
- * Bundles a function with esbuild in this process: no Docker, no shell, no package manager, and no rule where the
+ * Bundles a function with esbuild: no Docker, no shell, no package manager, and no rule where the
  * team's modules lie. The asset is named after its content, so that an unchanged function is not deployed again.
  */
 export function bundleFunction({ folder, modules = {}, files = {} }: FunctionBundleProps): Code {
@@ -56,15 +56,9 @@ class LocalBundling implements ILocalBundling {
 
   tryBundle(outputDir: string): boolean {
     const { folder, modules, files } = this.props;
-    buildSync({
-      entryPoints: [join(LAMBDAS, folder, `index.${SCRIPT_SUFFIX}`)],
-      outfile: join(outputDir, 'index.mjs'),
-      bundle: true,
-      platform: 'node',
-      target: 'node24',
-      format: 'esm',
-      mainFields: ['module', 'main'],
-      banner: { js: REQUIRE },
+    const request: BundleRequest = {
+      entry: join(LAMBDAS, folder, `index.${SCRIPT_SUFFIX}`),
+      outdir: outputDir,
       // The team's modules use this very copy of the package, wherever they lie, and the app's own dependencies.
       alias: {
         stepwell: join(LAMBDAS, `index.${SCRIPT_SUFFIX}`),
@@ -74,12 +68,14 @@ class LocalBundling implements ILocalBundling {
         ...modules,
       },
       nodePaths: [join(process.cwd(), 'node_modules')],
-      minify: true,
-      legalComments: 'none',
-      sourcemap: true,
-      sourcesContent: false,
-      logLevel: 'silent',
+    };
+    const { status, stderr, error } = spawnSync(process.execPath, [BUNDLING], {
+      input: JSON.stringify(request),
+      encoding: 'utf8',
     });
+    if (status !== 0) {
+      throw new Error(`The function ${folder} cannot be bundled: ${error?.message ?? stderr.trim()}`);
+    }
     for (const [name, content] of Object.entries(files)) writeFileSync(join(outputDir, name), content);
     return true;
   }
