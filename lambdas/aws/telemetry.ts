@@ -26,6 +26,9 @@ export function createTelemetry(env: Environment): Telemetry {
       for (const [dimension, entry] of Object.entries(dimensions)) single.addDimension(dimension, entry);
       single.addMetric(name, unit, value);
     },
-    flush: () => metrics.publishStoredMetrics(),
+    // Publishing nothing would write a warning, in no JSON, at most invocations of some functions.
+    flush() {
+      if (metrics.hasStoredMetrics()) metrics.publishStoredMetrics();
+    },
   };
 }
