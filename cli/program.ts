@@ -214,6 +214,26 @@ types without data: 'reference' (they go 90 days after the end), queues, backups
       return doctor(options.json, await open(options, io), io);
     }),
   );
+  onTarget(
+    program
+      .command('smoke')
+      .description(
+        'Send one message of each outcome, and check what becomes of it; 1 when one is not as expected.',
+      )
+      .option('--effects', 'a payment of one cent too, for stacks whose provider is a test endpoint', false)
+      .option('--wait <seconds>', 'how long all outcomes are waited for', count, 300)
+      .addHelpText(
+        'after',
+        `
+For stacks with the example types. Keys are new in each run. Its dead letters are removed and its cases closed, its
+rows stay and expire; events leave by the outbox if the stack has one, with the producer stepwell-smoke.`,
+      ),
+  ).action((options) =>
+    run(async () => {
+      const { smoke } = await import('./commands/smoke.ts');
+      return smoke(options, await open(options, io), io);
+    }),
+  );
   const dlq = program.command('dlq').description('The dead-letter queue: what could not be read or started.');
   onTarget(
     dlq
