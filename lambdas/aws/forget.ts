@@ -2,7 +2,7 @@ import { type DynamoDBClient, ScanCommand, TransactWriteItemsCommand } from '@aw
 import { DeleteObjectsCommand, ListObjectVersionsCommand, type S3Client } from '@aws-sdk/client-s3';
 import { parseEnvelope } from '../core/envelope.ts';
 import { type Row, textOf } from '../core/ports.ts';
-import { asideFolder } from '../core/seal.ts';
+import { asideFolder, sealedText } from '../core/seal.ts';
 import { aggregateKey } from '../core/table.ts';
 import { fromItem, toItem } from './items.ts';
 import { OFFLOAD_PREFIX } from './payloads.ts';
@@ -48,6 +48,8 @@ export interface ForgetReport {
  */
 export async function forgetAggregate(request: ForgetRequest, deps: ForgetDeps): Promise<ForgetReport> {
   const { PK } = aggregateKey(request.aggregateType, request.aggregateId);
+  const waiting = aggregateKey(request.aggregateType, sealedText(request.aggregateId)).PK;
+  const scope = { request, partition: PK, waiting };
   const keys = new Map<string, boolean>();
   for await (const row of scan(deps)) {
     if (textOf(row, 'aggregate') === PK) keys.set(keyOf(row), FINAL.includes(textOf(row, 'status') ?? ''));
@@ -61,7 +63,7 @@ export async function forgetAggregate(request: ForgetRequest, deps: ForgetDeps):
   let tombstones = 0;
   let rows = 0;
   for await (const row of scan(deps)) {
-    const fate = fateOf(row, { request, partition: PK, finished, allDone: unfinished.length === 0 });
+    const fate = fateOf(row, { ...scope, finished, allDone: unfinished.length === 0 });
     if (fate === 'keep') continue;
     if (fate === 'tombstone') tombstones += 1;
     else rows += 1;
@@ -73,12 +75,14 @@ export async function forgetAggregate(request: ForgetRequest, deps: ForgetDeps):
 interface Scope {
   readonly request: ForgetRequest;
   readonly partition: string;
+  /** Where its streams wait by digest. */
+  readonly waiting: string;
   readonly finished: ReadonlySet<string>;
   readonly allDone: boolean;
 }
 
 function fateOf(row: Row, scope: Scope): 'keep' | 'tombstone' | 'delete' {
-  const { partition, finished, request } = scope;
+  const { partition, waiting, finished, request } = scope;
   const pk = textOf(row, 'PK') ?? '';
   const [kind = ''] = pk.split('#', 1);
   switch (kind) {
@@ -96,7 +100,7 @@ function fateOf(row: Row, scope: Scope): 'keep' | 'tombstone' | 'delete' {
       return own || isOf(textOf(row, 'body'), request) ? 'delete' : 'keep';
     }
     default: {
-      const its = pk === partition || pk === `COUNTER#${partition}`;
+      const its = pk === partition || pk === `COUNTER#${partition}` || pk === waiting;
       return its && scope.allDone && request.keepAggregate !== true ? 'delete' : 'keep';
     }
   }

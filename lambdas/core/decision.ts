@@ -59,6 +59,11 @@ export interface AggregateChange {
   readonly remove: readonly string[];
   /** The aggregate lives in a table of its own: its attributes change there, and only the versions here. */
   readonly domain?: DomainChange;
+  /**
+   * Where the stream's waiters and skip markers lie when that is not beside the aggregate, whose key no history is to
+   * show. The version is written there too: the waker reads no other place.
+   */
+  readonly waiting?: { readonly PK: string; readonly SK: string };
 }
 
 /** A write beside the aggregate, in wire form. */

@@ -41,6 +41,11 @@ export function createRegistry(definitions: readonly AnyMessageDefinition[]): Me
         `Stream ${stream} is ordered "${other.ordering}" by ${other.type} and "${definition.ordering}" by ${definition.type}: the types of one stream share one ordering`,
       );
     }
+    if (other !== undefined && (other.data ?? 'inline') !== (definition.data ?? 'inline')) {
+      throw new ConfigurationError(
+        `Stream ${stream} holds ${other.type} and ${definition.type}, of which one keeps its data by reference: the types of one stream share one setting of data`,
+      );
+    }
     streams.set(stream, definition);
   }
   if (registry.size === 0) throw new ConfigurationError('A worker needs at least one message type');

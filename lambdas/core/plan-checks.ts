@@ -133,9 +133,9 @@ export function checkLimits(parts: {
   readonly checks: readonly WireCheck[];
   readonly events: readonly WireEvent[];
 }): void {
-  const { domain } = parts.aggregate;
-  const actions =
-    (domain === undefined ? 2 : 3) + parts.writes.length + parts.checks.length + parts.events.length;
+  const { domain, waiting } = parts.aggregate;
+  const own = 2 + (domain === undefined ? 0 : 1) + (waiting === undefined ? 0 : 1);
+  const actions = own + parts.writes.length + parts.checks.length + parts.events.length;
   if (actions > MAX_TRANSACTION_ITEMS) {
     throw tooLarge(`the plan needs ${actions} actions, a transaction takes ${MAX_TRANSACTION_ITEMS}`);
   }

@@ -12,7 +12,8 @@ const SHORT_DIGITS = 32;
  */
 export const sealedKey = (idempotencyKey: string): string => `sha256-${sha256(idempotencyKey)}`;
 
-const sealedText = (value: string): string => `sha256-${sha256(value).slice(0, SHORT_DIGITS)}`;
+/** A free text of an envelope as the worker shows it. */
+export const sealedText = (value: string): string => `sha256-${sha256(value).slice(0, SHORT_DIGITS)}`;
 
 /**
  * An envelope whose free texts are digests and whose content is left out: equal values stay equal, so that logs can

@@ -61,6 +61,7 @@ export function commitItems(decision: CommitDecision, facts: CommitFacts): reado
       ? []
       : [aggregateItem(decision.aggregate, decision.identity.idempotencyKey)]),
     ...(decision.aggregate?.domain === undefined ? [] : [domainItem(decision.aggregate.domain)]),
+    ...waitingItems(decision.aggregate),
     ...decision.writes.map(writeItem),
     ...decision.checks.map(checkItem),
     ...decision.events.map((event) => outboxItem(event, decision, facts)),
@@ -95,6 +96,14 @@ function aggregateItem(change: AggregateChange, idempotencyKey: string): Transac
     });
   }
   return { action: 'Update', key: change.key, update: updateOf(set, change.remove), condition: all(guards) };
+}
+
+/** No condition: the aggregate's own guard holds for both. */
+function waitingItems(change: AggregateChange | undefined): readonly TransactionItem[] {
+  if (change?.waiting === undefined || change.version === undefined) return [];
+  const { stream, incoming } = change.version;
+  const update = updateOf({ [versionAttribute(stream)]: incoming });
+  return [{ action: 'Update', key: change.waiting, update }];
 }
 
 /**

@@ -32,7 +32,7 @@ import {
   type RowReader,
   textOf,
 } from '../core/ports.ts';
-import { aggregateKey, inboxKey, waiterKey } from '../core/table.ts';
+import { aggregateKey, type ItemKey, inboxKey, waiterKey } from '../core/table.ts';
 import { domainAttributes, domainChange, domainView } from './domain.ts';
 import { readEffects } from './effect-rows.ts';
 import { failureRecordOf } from './failure-record.ts';
@@ -158,6 +158,7 @@ async function decide(
       idempotencyKey: work.identity.idempotencyKey,
       incoming,
       aggregate,
+      waiting: waitingKey(input),
       progress: work.progress,
       gapTimeoutSeconds: definition.gapTimeoutSeconds ?? DEFAULT_GAP_SECONDS,
       now: deps.clock.now(),
@@ -179,12 +180,7 @@ async function decide(
       );
     case 'park': {
       const { gapSince: _, ...progress } = work.progress;
-      const key = waiterKey(
-        aggregateKey(envelope.aggregateType, envelope.aggregateId),
-        stream,
-        incoming ?? 0,
-        request.execution.Name,
-      );
+      const key = waiterKey(waitingKey(input), stream, incoming ?? 0, request.execution.Name);
       return {
         ...base(work),
         progress: turn.gapSince === undefined ? progress : { ...progress, gapSince: turn.gapSince },
@@ -202,6 +198,10 @@ async function decide(
       return runHandler(work, input, definition, turn.guard, aggregate, deps);
   }
 }
+
+/** By the execution's own envelope: where that is sealed, so is the place where its streams wait. */
+const waitingKey = ({ envelope }: ExecutionInput): ItemKey =>
+  aggregateKey(envelope.aggregateType, envelope.aggregateId);
 
 async function runHandler(
   work: Work,
@@ -261,6 +261,9 @@ async function runHandler(
         ? { set: parts.set, remove: parts.remove }
         : { set: {}, remove: [], domain: domainChange(domain, parts) }),
       ...(guard === undefined ? {} : { version: guard }),
+      ...(input.sealed === true && guard !== undefined && guard.ordering !== 'latest'
+        ? { waiting: waitingKey(input) }
+        : {}),
     };
     const checks = keys.map((readKey, index) => checkOf(readKey, reads[index]));
     checkLimits({ aggregate: change, writes: parts.writes, checks, events: parts.events });

@@ -3,7 +3,7 @@ import type { Progress } from '../core/execution.ts';
 import type { TypeManifest } from '../core/manifest.ts';
 import { judgeOrder, lastKeyAttribute, versionAttribute } from '../core/ordering.ts';
 import { numberOf, type Row, type RowReader, textOf } from '../core/ports.ts';
-import { aggregateIndexKey, aggregateKey, skipKey } from '../core/table.ts';
+import { aggregateIndexKey, type ItemKey, skipKey } from '../core/table.ts';
 
 /** Skip markers read at once; a longer run of skipped versions is applied in several rounds. */
 const SKIP_WINDOW = 100;
@@ -17,6 +17,8 @@ export interface TurnFacts {
   readonly idempotencyKey: string;
   readonly incoming: number | undefined;
   readonly aggregate: Row | undefined;
+  /** Where the waiters and the skip markers of the aggregate's streams lie. */
+  readonly waiting: ItemKey;
   readonly progress: Progress;
   readonly gapTimeoutSeconds: number;
   /** Epoch milliseconds. */
@@ -38,7 +40,6 @@ export type Turn =
 /** Judges a message's turn. Skip markers and the missing version's inbox row are read only when it is not next. */
 export async function takeTurn(facts: TurnFacts, rows: RowReader): Promise<Turn> {
   const { stream, ordering } = facts.type;
-  const key = aggregateKey(facts.aggregateType, facts.aggregateId);
   const order = {
     ordering,
     stream,
@@ -51,9 +52,9 @@ export async function takeTurn(facts: TurnFacts, rows: RowReader): Promise<Turn>
   if (first.verdict !== 'wait') return toTurn(first);
 
   const markers = await rows.range(
-    key.PK,
-    skipKey(key, stream, order.stored + 1).SK,
-    skipKey(key, stream, (facts.incoming ?? 1) - 1).SK,
+    facts.waiting.PK,
+    skipKey(facts.waiting, stream, order.stored + 1).SK,
+    skipKey(facts.waiting, stream, (facts.incoming ?? 1) - 1).SK,
     SKIP_WINDOW,
   );
   const skipped = markers.flatMap((marker) => numberOf(marker, 'version') ?? []);

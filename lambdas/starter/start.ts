@@ -140,6 +140,7 @@ async function executionInput(
   deps: StartDeps,
 ): Promise<string> {
   const version = type.ordering === 'arrival' ? arrival : envelope.aggregateVersion;
+  const shown = type.data === 'reference' ? sealIdentity(envelope) : envelope;
   const input: ExecutionInput = {
     envelope,
     requestHash: hash,
@@ -148,7 +149,7 @@ async function executionInput(
     ...(type.onPredecessorFailure === 'skip' && version !== undefined
       ? {
           skip: {
-            ...skipKey(aggregateKey(envelope.aggregateType, envelope.aggregateId), type.stream, version),
+            ...skipKey(aggregateKey(shown.aggregateType, shown.aggregateId), type.stream, version),
             stream: type.stream,
             version,
           },
@@ -161,7 +162,7 @@ async function executionInput(
     return JSON.stringify({
       ...input,
       policy: sealPolicy(input.policy),
-      envelope: { ...sealIdentity(envelope), payloadRef },
+      envelope: { ...shown, payloadRef },
       sealed: true,
     } satisfies ExecutionInput);
   }
