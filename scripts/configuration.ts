@@ -4,14 +4,25 @@ import { pathToFileURL } from 'node:url';
 /** The page that is written: `node scripts/configuration.ts`. */
 export const PAGE = new URL('../docs/configuration.md', import.meta.url);
 
-/** Interfaces whose props are listed, by heading, and where they stand. */
+/** Interfaces whose props are listed, by heading, and where they stand below lib/. */
 const SECTIONS = [
-  ['`WorkflowWorker`', 'workflow-worker-props.ts', 'WorkflowWorkerProps'],
-  ['A provider: `providerSettings`', 'workflow-worker-props.ts', 'ProviderSettings'],
-  ['`WorkerAlarms`', 'worker-alarms.ts', 'WorkerAlarmsProps'],
-  ['`WorkerDashboard`', 'worker-dashboard.ts', 'WorkerDashboardProps'],
-  ['`OutboxPipe`', 'outbox-pipe.ts', 'OutboxPipeProps'],
+  ['`WorkflowWorker`', 'constructs/workflow-worker-props.ts', 'WorkflowWorkerProps'],
+  ['A provider: `providerSettings`', 'constructs/workflow-worker-props.ts', 'ProviderSettings'],
+  ['A table of the domain: `aggregates`', 'constructs/workflow-worker-props.ts', 'AggregateTable'],
+  ['A vendor: `telemetry`', 'constructs/worker-function.ts', 'FunctionTelemetry'],
+  ['`WorkerStack`', 'worker-stack.ts', 'WorkerStackProps'],
+  ['`WorkerAlarms`', 'constructs/worker-alarms.ts', 'WorkerAlarmsProps'],
+  ['`WorkerDashboard`', 'constructs/worker-dashboard.ts', 'WorkerDashboardProps'],
+  ['`WorkerQueries`', 'constructs/worker-queries.ts', 'WorkerQueriesProps'],
+  ['`OperatorPolicy`', 'constructs/operator-policy.ts', 'OperatorPolicyProps'],
+  ['`OutboxPipe`', 'constructs/outbox-pipe.ts', 'OutboxPipeProps'],
+  ['`IngressApi`', 'constructs/ingress-api.ts', 'IngressApiProps'],
+  ['A webhook: `webhooks`', 'constructs/ingress-api.ts', 'IngressWebhook'],
+  ['`capacity()`', 'capacity.ts', 'CapacityInput'],
 ] as const;
+
+/** Names of the interfaces that the page lists. */
+export const LISTED: readonly string[] = SECTIONS.map(([, , name]) => name);
 
 const INTRODUCTION = `# Configuration
 
@@ -29,7 +40,7 @@ interface Prop {
 /** The page, from the sources. */
 export function configurationPage(): string {
   const sections = SECTIONS.map(([heading, file, name]) => {
-    const source = readFileSync(new URL(`../lib/constructs/${file}`, import.meta.url), 'utf8');
+    const source = readFileSync(new URL(`../lib/${file}`, import.meta.url), 'utf8');
     const rows = propsOf(source, name).map(
       (prop) => `| \`${prop.name}\` | ${prop.required ? '**required**' : prop.fallback} | ${prop.text} |`,
     );
@@ -42,7 +53,8 @@ export function configurationPage(): string {
 
 /** @throws Error when the interface is not there, or a prop of it has no documentation */
 function propsOf(source: string, name: string): readonly Prop[] {
-  const [, body] = new RegExp(`interface ${name} \\{\\n([\\s\\S]*?)\\n\\}`).exec(source) ?? [];
+  const [, body] =
+    new RegExp(`interface ${name}(?: extends \\w+)? \\{\\n([\\s\\S]*?)\\n\\}`).exec(source) ?? [];
   if (body === undefined) throw new Error(`The interface ${name} is not where it was`);
   const members = body.matchAll(/(?:^ {2}\/\*\*([\s\S]*?)\*\/\n)?^ {2}readonly (\w+)(\?)?:/gm);
   return [...members].map(([, comment, prop = '', optional]) => {

@@ -45,7 +45,7 @@ export interface IngressApiProps {
   readonly throttle?: { readonly ratePerSecond: number; readonly burst: number };
   /** ARN of a WAF web ACL to put in front. @default none */
   readonly webAclArn?: string;
-  /** @default ONE_MONTH */
+  /** How long the access log is kept. @default ONE_MONTH */
   readonly logRetention?: RetentionDays;
   /** What becomes of the access log when the stack goes. @default DESTROY */
   readonly removalPolicy?: RemovalPolicy;

@@ -18,9 +18,9 @@ export const METRICS_NAMESPACE = 'Stepwell';
 
 /** Layers and environment of an observability vendor (OpenTelemetry, Datadog, …). */
 export interface FunctionTelemetry {
-  /** @default none */
+  /** Layers of every function, at most 5. @default none */
   readonly layers?: readonly ILayerVersion[];
-  /** Variables for the layers; those that the worker sets win. @default none */
+  /** Variables for the layers, at most 2,048 bytes; those that the worker sets win. @default none */
   readonly environment?: Readonly<Record<string, string>>;
   /** AWS_LAMBDA_EXEC_WRAPPER, e.g. `/opt/otel-handler`. @default none */
   readonly execWrapper?: string;

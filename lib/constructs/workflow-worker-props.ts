@@ -52,6 +52,7 @@ export interface ProviderSettings {
 
 /** A table of the domain that was there before the worker. */
 export interface AggregateTable {
+  /** The table, in the worker's account and Region. */
   readonly table: ITable | Table | TableV2;
   /**
    * Name of the string partition key that holds the aggregate id, or a template for each key attribute:
@@ -252,7 +253,8 @@ export interface WorkflowWorkerProps {
   readonly encryptionKey?: IKey;
 
   /**
-   * VPC of the functions. They need a way to DynamoDB, SQS, Step Functions, S3 and Logs (endpoints or NAT).
+   * VPC of the functions. They need a way to DynamoDB, S3, SQS, Step Functions and Lambda, by endpoints or NAT
+   * (docs/deploying.md).
    * @default none
    */
   readonly vpc?: IVpc;
