@@ -193,8 +193,9 @@ that a new execution -r<n> takes over. A completed key is never run again.
       .addHelpText(
         'after',
         `
-Erased: payloads put aside, effects, outbox and quarantine rows, the aggregate's item. Out of reach: histories of
-types without data: 'reference' (they go 90 days after the end), queues, backups, tables of the domain.`,
+Erased: payloads put aside, effects, outbox and quarantine rows, the aggregate's item, its messages in the dead-letter
+and the quarantine queue. Out of reach: histories of types without data: 'reference' (they go 90 days after the end),
+the worker's own queue, backups, tables of the domain. 1 when something is left: ask again.`,
       ),
   ).action((aggregate, options) =>
     run(async () => {

@@ -1,4 +1,4 @@
-import { forgetAggregate } from '../../lambdas/aws/forget.ts';
+import { type ForgetReport, forgetAggregate } from '../../lambdas/aws/forget.ts';
 import { CliError } from '../cli-error.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
@@ -37,6 +37,8 @@ export async function forget(
     {
       dynamodb: target.clients.dynamodb,
       s3: target.clients.s3,
+      sqs: target.clients.sqs,
+      queueUrls: [target.names.dlqUrl, target.names.quarantineQueueUrl],
       tableName: target.names.tableName,
       payloadBucket: target.names.payloadBucket,
     },
@@ -44,12 +46,26 @@ export async function forget(
   if (options.json) io.out(JSON.stringify(report));
   else {
     io.out(
-      `${report.tombstones} messages forgotten, ${report.rows} rows deleted, ${report.objects} object versions erased`,
+      `${report.tombstones} messages forgotten, ${report.rows} rows deleted, ${report.objects} object versions erased, ${report.messages} dead letters and notices deleted`,
     );
     if (report.unfinished.length > 0) {
       io.out('Still being worked on, and left as they are. Ask again when they are done:');
       for (const key of report.unfinished) io.out(`  ${plain(key)}`);
     }
+    if (report.unseen > 0) {
+      io.out(
+        `${report.unseen} messages of the dead-letter or quarantine queue could not be looked at: others hold them, or they lie behind one of their group. Ask again, or drain the queue (stepwell dlq redrive).`,
+      );
+    }
+    if (report.suspects.length > 0) {
+      io.out(
+        'These name the id and are no envelopes. Look at them (stepwell dlq peek), and delete what is of it:',
+      );
+      for (const { queueUrl, messageId } of report.suspects) io.out(`  ${queueUrl} ${plain(messageId)}`);
+    }
   }
-  return report.unfinished.length === 0 ? EXIT.OK : EXIT.FAILED;
+  return isDone(report) ? EXIT.OK : EXIT.FAILED;
 }
+
+const isDone = ({ unfinished, suspects, unseen }: ForgetReport): boolean =>
+  unfinished.length + suspects.length + unseen === 0;

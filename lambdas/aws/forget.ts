@@ -1,9 +1,11 @@
 import { type DynamoDBClient, ScanCommand, TransactWriteItemsCommand } from '@aws-sdk/client-dynamodb';
 import { DeleteObjectsCommand, ListObjectVersionsCommand, type S3Client } from '@aws-sdk/client-s3';
+import type { SQSClient } from '@aws-sdk/client-sqs';
 import { parseEnvelope } from '../core/envelope.ts';
 import { type Row, textOf } from '../core/ports.ts';
 import { asideFolder, sealedText } from '../core/seal.ts';
 import { aggregateKey } from '../core/table.ts';
+import { type SuspectMessage, sweepQueue } from './forget-queues.ts';
 import { fromItem, toItem } from './items.ts';
 import { OFFLOAD_PREFIX } from './payloads.ts';
 
@@ -14,6 +16,9 @@ const FINAL = ['COMPLETED', 'FAILED_TERMINAL'];
 export interface ForgetDeps {
   readonly dynamodb: DynamoDBClient;
   readonly s3: S3Client;
+  readonly sqs: SQSClient;
+  /** Queues without a consumer, where raw bodies lie: the dead-letter queue and the quarantine's. */
+  readonly queueUrls: readonly string[];
   readonly tableName: string;
   readonly payloadBucket: string;
 }
@@ -33,6 +38,12 @@ export interface ForgetReport {
   readonly rows: number;
   /** Object versions and delete markers removed. */
   readonly objects: number;
+  /** Messages deleted from the queues without a consumer. */
+  readonly messages: number;
+  /** Messages there that name the aggregate's id and are no envelopes: a person has to look at them. */
+  readonly suspects: readonly SuspectMessage[];
+  /** How many messages there could not be looked at: ask again. */
+  readonly unseen: number;
   /** Keys that are still being worked on. Nothing of them was erased: ask again when they are done. */
   readonly unfinished: readonly string[];
 }
@@ -40,11 +51,12 @@ export interface ForgetReport {
 /**
  * Erases what the worker holds of an aggregate: message bodies, effects with their requests and responses, outbox
  * and quarantine rows, objects put aside in all their versions, and the aggregate's item. Of each message a
- * tombstone stays, so that its key is still known and a late duplicate does nothing.
+ * tombstone stays, so that its key is still known and a late duplicate does nothing. Messages of the aggregate in the
+ * queues without a consumer are deleted.
  *
  * Reads the whole table, since effects and quarantine rows are not indexed by aggregate: a person asks for this
  * seldom. Safe to repeat, and to be repeated after it broke off. What it cannot reach: histories of executions whose
- * type does not say `data: 'reference'`, cached effects that other messages share, queues, backups, domain tables.
+ * type does not say `data: 'reference'`, cached effects that other messages share, the worker's own queue, backups, domain tables.
  */
 export async function forgetAggregate(request: ForgetRequest, deps: ForgetDeps): Promise<ForgetReport> {
   const { PK } = aggregateKey(request.aggregateType, request.aggregateId);
@@ -69,7 +81,20 @@ export async function forgetAggregate(request: ForgetRequest, deps: ForgetDeps):
     else rows += 1;
     await replace(row, fate === 'tombstone' ? tombstoneOf(row, request.now) : undefined, deps);
   }
-  return { tombstones, rows, objects, unfinished };
+  const sweeps = [];
+  for (const queueUrl of deps.queueUrls) {
+    const { aggregateId: id } = request;
+    sweeps.push(await sweepQueue(queueUrl, { isOf: (body) => isBodyOf(body, request), id, sqs: deps.sqs }));
+  }
+  return {
+    tombstones,
+    rows,
+    objects,
+    messages: sweeps.reduce((sum, { deleted }) => sum + deleted, 0),
+    suspects: sweeps.flatMap(({ suspects }) => suspects),
+    unseen: sweeps.reduce((sum, { unseen }) => sum + unseen, 0),
+    unfinished,
+  };
 }
 
 interface Scope {
@@ -117,6 +142,36 @@ function isOf(text: string | undefined, request: ForgetRequest): boolean {
     result.envelope.aggregateId === request.aggregateId
   );
 }
+
+/**
+ * Whether a body is of the aggregate, though it be no valid envelope, or an envelope inside a notification of the
+ * quarantine; undefined where it says of none.
+ */
+function isBodyOf(body: string, request: ForgetRequest): boolean | undefined {
+  const parsed = jsonOf(body);
+  const value = typeof parsed === 'string' ? jsonOf(parsed) : parsed;
+  const ids = [request.aggregateId, sealedText(request.aggregateId)];
+  const answers = [value, fieldOf(value, 'envelope')].flatMap((one) => {
+    const type = fieldOf(one, 'aggregateType');
+    const id = fieldOf(one, 'aggregateId');
+    if (typeof type !== 'string' || typeof id !== 'string') return [];
+    return [type.toUpperCase() === request.aggregateType.toUpperCase() && ids.includes(id)];
+  });
+  return answers.length === 0 ? undefined : answers.includes(true);
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const fieldOf = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? Reflect.get(value, name)
+    : undefined;
 
 function tombstoneOf(row: Row, now: Date): Row {
   const kept = Object.entries(row).filter(([name]) => TOMBSTONE.includes(name));

@@ -100,6 +100,8 @@ describe('effects of a type whose data is a reference', () => {
       {
         dynamodb: worker.clients.dynamodb,
         s3: worker.clients.s3,
+        sqs: worker.clients.sqs,
+        queueUrls: [worker.names.dlqUrl, worker.names.quarantineQueueUrl],
         tableName: worker.names.tableName,
         payloadBucket: worker.names.payloadBucket,
       },

@@ -110,6 +110,25 @@ async function objects({ clients, names }: TestWorker): Promise<string[]> {
   );
 }
 
+/** Every message of every queue, with its attributes, as long as its consumers let it lie. */
+async function queued(worker: TestWorker): Promise<string[]> {
+  const { queueUrl, dlqUrl, quarantineQueueUrl } = worker.names;
+  const found = [];
+  for (const url of [queueUrl, dlqUrl, quarantineQueueUrl]) found.push(...(await received(worker, url)));
+  return found.map((message) => JSON.stringify(message));
+}
+
+/** All that any store, history, log or metric of the local runtime holds. */
+async function everything(worker: TestWorker, lines: readonly string[]): Promise<string[]> {
+  return [
+    ...(await rows(worker)),
+    ...(await objects(worker)),
+    ...(await queued(worker)),
+    await histories(worker),
+    ...lines,
+  ];
+}
+
 async function received({ clients }: TestWorker, queueUrl: string) {
   const { Messages = [] } = await clients.sqs.send(
     new ReceiveMessageCommand({
@@ -273,20 +292,71 @@ describe('forgetAggregate', () => {
   const forget = (worker: TestWorker, overrides: { keepAggregate?: boolean } = {}) =>
     forgetAggregate(
       { ...request, ...overrides },
-      { ...worker.clients, tableName: worker.names.tableName, payloadBucket: worker.names.payloadBucket },
+      {
+        ...worker.clients,
+        queueUrls: [worker.names.dlqUrl, worker.names.quarantineQueueUrl],
+        tableName: worker.names.tableName,
+        payloadBucket: worker.names.payloadBucket,
+      },
     );
 
   it('leaves the texts nowhere but in rows that the team wrote under keys of its own', async () => {
-    const { worker } = await startBoth();
+    const { worker, lines } = await startBoth();
+    await worker.send({ ...envelope(3, false), unknownField: `${CANARY} extra` });
+    await worker.untilIdle();
     expect((await rows(worker)).some((row) => row.includes(CANARY))).toBe(true);
     expect((await objects(worker)).some((object) => object.includes(CANARY))).toBe(true);
+    expect(await worker.depth(worker.names.dlqUrl)).toBe(2);
 
     const report = await forget(worker);
 
-    expect(report).toMatchObject({ tombstones: 2, unfinished: [] });
+    expect(report).toMatchObject({ tombstones: 2, messages: 3, suspects: [], unseen: 0, unfinished: [] });
     expect(await objects(worker)).toEqual([]);
-    expect((await rows(worker)).filter((row) => row.includes(CANARY) && !row.includes('NOTE#'))).toEqual([]);
-    expect(await histories(worker)).not.toContain(CANARY);
+    const left = (await everything(worker, lines)).filter((text) => text.includes(CANARY));
+    expect(left.filter((text) => !text.includes('NOTE#'))).toEqual([]);
+    expect(left).toHaveLength(1);
+  });
+
+  it('leaves the texts nowhere after executions that parked, and that were skipped', async () => {
+    const { lines, telemetry } = recorder();
+    const ordered = { ...personNoted, ordering: 'sequential', onPredecessorFailure: 'skip' } as const;
+    const worker = await startWorker({ messages: [ordered], telemetry });
+    await worker.send(envelope(2, false));
+    await worker.until(async () => (await rows(worker)).some((row) => row.includes('WAITER#')));
+    await worker.send(envelope(1, true));
+    await worker.untilIdle();
+
+    await forget(worker);
+
+    const left = (await everything(worker, lines)).filter((text) => text.includes(CANARY));
+    expect(left.every((text) => text.includes('NOTE#'))).toBe(true);
+    expect((await rows(worker)).filter((row) => row.includes('PERSON#sha256-'))).toEqual([]);
+  });
+
+  it('leaves dead letters of others, and names those that name the id and are no envelopes', async () => {
+    const { worker } = await startBoth();
+    await worker.send({ ...envelope(9, false), aggregateId: 'other', extra: 1 });
+    await worker.send(`{"broken": "${CANARY} id`);
+    await worker.send('{"broken": ');
+    await worker.untilIdle();
+
+    const report = await forget(worker);
+
+    expect(report).toMatchObject({
+      messages: 2,
+      suspects: [{ queueUrl: worker.names.dlqUrl, messageId: expect.any(String) }],
+      unseen: 0,
+    });
+    expect(await worker.depth(worker.names.dlqUrl)).toBe(3);
+    expect(await received(worker, worker.names.dlqUrl)).toHaveLength(3);
+  });
+
+  it('says how many dead letters it could not look at', async () => {
+    const { worker } = await startBoth();
+    // Another's hands: in flight for 30 seconds.
+    expect(await received(worker, worker.names.dlqUrl)).toHaveLength(1);
+
+    expect(await forget(worker)).toMatchObject({ unseen: 1 });
   });
 
   it('keeps a tombstone by which a late duplicate does nothing', async () => {
@@ -328,6 +398,9 @@ describe('forgetAggregate', () => {
       tombstones: 0,
       rows: 0,
       objects: 0,
+      messages: 0,
+      suspects: [],
+      unseen: 0,
       unfinished: [sealedKey(`${CANARY} key 1`)],
     });
     expect(await worker.aggregate('person', `${CANARY} id`)).toMatchObject({ name: `${CANARY} name` });

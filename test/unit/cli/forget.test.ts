@@ -19,9 +19,23 @@ describe('stepwell forget', () => {
 
     expect(await forget('case/CASE-123', options, targetOf(worker), io)).toBe(0);
 
-    expect(io.lines).toEqual(['1 messages forgotten, 2 rows deleted, 0 object versions erased']);
+    expect(io.lines).toEqual([
+      '1 messages forgotten, 2 rows deleted, 0 object versions erased, 0 dead letters and notices deleted',
+    ]);
     expect(await worker.aggregate('case', 'CASE-123')).toBeUndefined();
     expect(await worker.inbox(KEY)).toMatchObject({ status: 'COMPLETED', forgottenAt: expect.any(String) });
+  });
+
+  it('answers 1 while a dead letter that it cannot read names the id', async () => {
+    const worker = await startWorker();
+    await worker.send('{"case": "CASE-123');
+    await worker.untilIdle();
+    const io = testIo();
+
+    expect(await forget('case/CASE-123', options, targetOf(worker), io)).toBe(1);
+
+    expect(io.lines[1]).toMatch(/name the id and are no envelopes/);
+    expect(io.lines[2]).toContain(worker.names.dlqUrl);
   });
 
   it('says which messages are still being worked on, and answers 1', async () => {
