@@ -12,6 +12,7 @@ import type { WorkflowWorkerProps } from './constructs/workflow-worker-props.ts'
 
 /** Properties of {@link WorkerStack}. */
 export interface WorkerStackProps extends StackProps {
+  /** The worker's own props. */
   readonly worker: WorkflowWorkerProps;
   /**
    * Thresholds of the alarms, and the topic they go to.
@@ -66,7 +67,10 @@ export class WorkerStack extends Stack {
       ...(runbookUrl === undefined ? {} : { runbookUrl }),
     });
     new WorkerQueries(this, 'Queries', { worker });
-    this.operators = new OperatorPolicy(this, 'Operators', { worker });
+    this.operators = new OperatorPolicy(this, 'Operators', {
+      worker,
+      dashboard: this.dashboard.dashboard,
+    });
     new CfnOutput(this, 'DashboardName', { value: this.dashboard.dashboard.dashboardName });
     new CfnOutput(this, 'AlarmTopicArn', { value: this.alarms.topic.topicArn });
     new CfnOutput(this, 'OperatorPolicyArn', { value: this.operators.policy.managedPolicyArn });

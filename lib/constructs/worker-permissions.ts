@@ -12,7 +12,7 @@ import type { WorkerFunction } from './worker-function.ts';
 import type { WorkerStateMachine } from './worker-state-machine.ts';
 
 /** What the services call with the caller's rights where a customer key is used. */
-const KEY_ACTIONS = ['kms:Decrypt', 'kms:DescribeKey', 'kms:Encrypt', 'kms:GenerateDataKey'];
+export const KEY_ACTIONS = ['kms:Decrypt', 'kms:DescribeKey', 'kms:Encrypt', 'kms:GenerateDataKey'];
 
 const UNKNOWN_KEYS =
   'Objects are named after their content or by a message: their keys are not known before.';

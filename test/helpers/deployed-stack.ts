@@ -25,22 +25,23 @@ export interface DeployedStack {
   readonly answers: Record<string, Json>;
   /** Operations that fail, with the error's code. */
   readonly failures: Record<string, string>;
-  /** Every operation that was called. */
-  readonly calls: string[];
 }
 
 /**
  * Serves what the services would say of a stack, on loopback, and makes the AWS SDK of this process ask there: each
  * answer is read off the template.
  * @param template as CDK synthesises it
+ * @param onRequest told of every call
  */
-export async function deploy(template: Json): Promise<DeployedStack> {
+export async function deploy(
+  template: Json,
+  onRequest: (request: EdgeRequest) => void = () => {},
+): Promise<DeployedStack> {
   // A test may change it.
   const { Resources, Outputs }: { readonly Resources: Record<string, Resource>; readonly Outputs: Json } =
     structuredClone(template);
   const answers: Record<string, Json> = {};
   const failures: Record<string, string> = {};
-  const calls: string[] = [];
   const server = await listenOnLoopback(async (request) => answer(request));
   onTestFinished(() => server.close());
   const resolve = createResolver((id) => Resources[id]?.Type, server.url);
@@ -172,7 +173,7 @@ export async function deploy(template: Json): Promise<DeployedStack> {
 
   function answer(request: EdgeRequest): EdgeResponse {
     const { operation, input } = callOf(request);
-    calls.push(operation);
+    onRequest(request);
     const failure = failures[operation];
     if (operation === 'DescribeStacks') return stacks(input.StackName);
     if (operation.startsWith('GetBucket') || operation === 'GetPublicAccessBlock') {
@@ -217,7 +218,6 @@ export async function deploy(template: Json): Promise<DeployedStack> {
     name: STACK_NAME,
     answers,
     failures,
-    calls,
     properties(type, part) {
       const found = Object.entries(Resources).filter(
         ([id, resource]) => resource.Type === type && id.includes(part),
@@ -229,7 +229,7 @@ export async function deploy(template: Json): Promise<DeployedStack> {
 }
 
 /** The operation of a request and what it asks, in whichever protocol it comes. */
-function callOf(request: EdgeRequest): { readonly operation: string; readonly input: Json } {
+export function callOf(request: EdgeRequest): { readonly operation: string; readonly input: Json } {
   const target = request.headers['x-amz-target'];
   if (target !== undefined) {
     return { operation: target.split('.').at(-1) ?? '', input: JSON.parse(bodyText(request)) };
