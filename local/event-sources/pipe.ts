@@ -1,5 +1,6 @@
 import { SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import type { Clock, NewId } from '../../lambdas/core/clock.ts';
+import { ConfigurationError } from '../../lambdas/core/errors.ts';
 import type { InvokeOutcome } from './lambda-invoker.ts';
 import {
   createStreamEventSource,
@@ -33,10 +34,15 @@ export interface PipeOptions<R extends PipeRecord> {
 /**
  * An EventBridge pipe from a table's stream to a queue: every new row whose PK starts with `OUTBOX#` becomes
  * a message with the row's string `envelope` as its body, in the stream's order and at least once.
+ * @throws ConfigurationError when the queue is a FIFO queue, as the construct `OutboxPipe` does
  */
 export function createPipe<R extends PipeRecord>(options: PipeOptions<R>): StreamEventSource {
   const { clock, newId, reader, client, queueUrl, startAfter, deliver, onError } = options;
-
+  if (queueUrl.endsWith('.fifo')) {
+    throw new ConfigurationError(
+      `The outbox’s target ${queueUrl} is a FIFO queue, whose message groups a pipe cannot take out of the envelope. Use a standard queue and a type's ordering`,
+    );
+  }
   async function publish(records: readonly R[]): Promise<InvokeOutcome> {
     const requestId = newId();
     try {

@@ -47,6 +47,15 @@ describe('outbox pipe', () => {
     expect(t.bodies()).toEqual(['e', 'e']);
   });
 
+  it('refuses a FIFO queue, whose groups it could not name', async () => {
+    const { clock, newId, reader, client } = await setUpStream();
+    const queueUrl = 'http://sqs.us-east-1.localhost/000000000000/target.fifo';
+
+    expect(() => createPipe({ clock, newId, reader, client, queueUrl })).toThrow(
+      /target\.fifo is a FIFO queue/,
+    );
+  });
+
   it('tries again until the queue takes the message', async () => {
     const t = await setUp();
     t.store.deleteQueue('target');
