@@ -2,12 +2,14 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Duration } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
+import { EventBus } from 'aws-cdk-lib/aws-events';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { describe, expect, it } from 'vitest';
 import { METRICS } from '../../lambdas/core/telemetry.ts';
 import { providers } from '../../lambdas/providers/index.ts';
 import { RUNBOOK_SECTIONS } from '../../lib/constructs/alarms/rule.ts';
+import { OutboxPipe } from '../../lib/constructs/outbox-pipe.ts';
 import { WorkerAlarms, type WorkerAlarmsProps } from '../../lib/constructs/worker-alarms.ts';
 import { WorkerFunction } from '../../lib/constructs/worker-function.ts';
 import type { WorkflowWorkerProps } from '../../lib/constructs/workflow-worker-props.ts';
@@ -60,6 +62,39 @@ describe('WorkerAlarms', () => {
       );
       const [, section = ''] = /#([a-z-]+) /.exec(text) ?? [];
       expect(RUNBOOK_SECTIONS).toContain(section);
+    }
+  });
+
+  it('leads to a section that speaks of the alarm by its name', () => {
+    const runbooks = readFileSync(new URL('../../docs/runbooks.md', import.meta.url), 'utf8');
+    const sectionOf = (id: string) =>
+      runbooks.split(/(?=<a id=")/).find((part) => part.startsWith(`<a id="${id}"`));
+    const { stack, worker } = testWorker(WITH_PROVIDERS);
+    const outbox = new OutboxPipe(stack, 'Outbox', {
+      table: worker.table,
+      target: EventBus.fromEventBusName(stack, 'Bus', 'default'),
+    });
+    const { alarms } = new WorkerAlarms(stack, 'Alarms', {
+      worker,
+      outbox,
+      maxInFlight: 500,
+      mostMessagesPerDay: 1,
+      leastCacheHitPercent: { Model: 50 },
+    });
+    const descriptions = new Map(
+      Object.entries(Template.fromStack(stack).findResources('AWS::CloudWatch::Alarm')).map(
+        ([id, { Properties }]) => [id, JSON.stringify(Properties.AlarmDescription)] as const,
+      ),
+    );
+    expect(Object.keys(alarms).length).toBe(descriptions.size);
+    for (const name of Object.keys(alarms)) {
+      const id = [...descriptions.keys()].find((entry) =>
+        new RegExp(`^Alarms${name}[0-9A-F]{8}$`).test(entry),
+      );
+      const [, section = ''] = /#([a-z-]+) /.exec(descriptions.get(id ?? '') ?? '') ?? [];
+      // What there is one of for each function or provider, the section names as one.
+      const spoken = name.replace(/^.+(Errors|Throttles)$/, '…$1').replace(/^(InDoubt|CacheHits).+$/, '$1…');
+      expect(sectionOf(section), `${name} leads to ${section}`).toContain(`\`${spoken}\``);
     }
   });
 
