@@ -1,3 +1,4 @@
+import { createManifest, createRegistry } from '../lambdas/core/manifest.ts';
 import type { AnyMessageDefinition } from '../lambdas/core/message-type.ts';
 import { streamFilters } from '../lambdas/core/stream.ts';
 import { SILENT } from '../lambdas/core/telemetry.ts';
@@ -81,7 +82,10 @@ export function inProcessDeployment(
   return {
     functions,
     definition: JSON.stringify(definition),
-    streamFilters: streamFilters({ inFlightLimit: maxInFlight !== undefined }),
+    streamFilters: streamFilters({
+      manifest: createManifest(createRegistry(messages)),
+      inFlightLimit: maxInFlight !== undefined,
+    }),
     stop: async () => {},
   };
 }

@@ -215,6 +215,7 @@ export async function startRuntime(options: LocalRuntimeOptions): Promise<LocalR
       }
       const deployed = 'functions' in next ? next : inProcess(next);
       Object.assign(functions, deployed.functions, options.functions);
+      waker.setFilters(deployed.streamFilters);
     },
     async save() {
       if (options.dataDir === undefined) return;

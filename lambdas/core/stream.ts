@@ -1,9 +1,14 @@
-/** What the waker is told of: changes of aggregates, new waiters and skip markers. */
-const WAKING = [
+import type { Manifest } from './manifest.ts';
+
+/** What may wake somebody: a new waiter, and where messages wait their turn, what moves the turn on. */
+const WAITER = {
+  eventName: ['INSERT', 'MODIFY'],
+  dynamodb: { Keys: { SK: { S: [{ prefix: 'WAITER#' }] } } },
+};
+const TURN = [
   { eventName: ['INSERT', 'MODIFY'], dynamodb: { Keys: { SK: { S: ['META'] } } } },
-  { eventName: ['INSERT', 'MODIFY'], dynamodb: { Keys: { SK: { S: [{ prefix: 'WAITER#' }] } } } },
   { eventName: ['INSERT', 'MODIFY'], dynamodb: { Keys: { SK: { S: [{ prefix: 'SKIP#' }] } } } },
-] as const;
+];
 
 /** What the in-flight limit needs besides: what becomes of inbox rows, and the end of a wait. */
 const COUNTING = [
@@ -15,15 +20,25 @@ const COUNTING = [
     },
   },
   { eventName: ['REMOVE'], dynamodb: { Keys: { SK: { S: [{ prefix: 'WAITER#' }] } } } },
-] as const;
+];
+
+/** What decides which changes matter. */
+export interface StreamSettings {
+  readonly manifest: Manifest;
+  readonly inFlightLimit: boolean;
+}
 
 /**
  * Patterns, in the terms of Lambda's event filtering, of the changes that the stream consumer is invoked with. The
- * deployed event source and the local one use the same. Without an in-flight limit it hears of no message that just
- * commits on an unordered aggregate's inbox row.
+ * deployed event source and the local one use the same. A worker none of whose types waits its turn hears of no commit
+ * without an in-flight limit, and is not invoked.
  */
-export const streamFilters = ({ inFlightLimit }: { readonly inFlightLimit: boolean }) =>
-  inFlightLimit ? [...WAKING, ...COUNTING] : WAKING;
+export function streamFilters({ manifest, inFlightLimit }: StreamSettings) {
+  const waits = Object.values(manifest.types).some(
+    ({ ordering }) => ordering === 'sequential' || ordering === 'arrival',
+  );
+  return [WAITER, ...(waits ? TURN : []), ...(inFlightLimit ? COUNTING : [])];
+}
 
 /** One ordering stream of one aggregate, in which somebody's turn may have come. */
 export interface StreamPlace {

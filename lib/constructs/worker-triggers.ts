@@ -2,7 +2,7 @@ import { Duration } from 'aws-cdk-lib';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
 import { EventSourceMapping, FilterCriteria, StartingPosition } from 'aws-cdk-lib/aws-lambda';
-import { streamFilters } from '../../lambdas/core/stream.ts';
+import { type StreamSettings, streamFilters } from '../../lambdas/core/stream.ts';
 import { STATUS_CHANGE_RULE, SWEEP_MINUTES } from '../../lambdas/reconciler/handler.ts';
 import type { WorkflowWorker } from './workflow-worker.ts';
 
@@ -10,7 +10,7 @@ import type { WorkflowWorker } from './workflow-worker.ts';
 const STREAM_RETRIES = 10;
 
 /** The changes of the table, to the waker. */
-export function connectStream(worker: WorkflowWorker, settings: { readonly inFlightLimit: boolean }): void {
+export function connectStream(worker: WorkflowWorker, settings: StreamSettings): void {
   const { tableStreamArn } = worker.table;
   // Checked before: a table comes with its stream.
   if (tableStreamArn === undefined) return;

@@ -241,7 +241,7 @@ export class WorkflowWorker extends Construct {
         EVENT_SOURCE_ID: this.eventSource.eventSourceMappingId,
       },
     });
-    connectStream(this, { inFlightLimit: props.maxInFlight !== undefined });
+    connectStream(this, { manifest, inFlightLimit: props.maxInFlight !== undefined });
     connectReconciler(this);
     this.#permissions();
     this.output = outputNames(this, this.#published);

@@ -55,6 +55,8 @@ export interface StreamEventSourceOptions<R extends StreamRecordLike> {
 export interface StreamEventSource extends EventSource {
   /** Pauses and resumes between batches. */
   setEnabled(enabled: boolean): void;
+  /** Takes these patterns from the next batch on. */
+  setFilters(filters: readonly FilterPattern[]): void;
   /** Everything up to here was handled; undefined before the first record. */
   position(): string | undefined;
 }
@@ -68,7 +70,7 @@ export function createStreamEventSource<R extends StreamRecordLike>(
 ): StreamEventSource {
   const { clock, reader, batchSize = 100, maximumRetryAttempts = -1 } = options;
   const { bisectBatchOnFunctionError = false, reportBatchItemFailures = false } = options;
-  const passes = createStreamFilter(options.filters);
+  let passes = createStreamFilter(options.filters);
   const bell = createWakeUp(clock);
   const stopListening = reader.onChange(bell.ring);
   let position = options.startAfter;
@@ -175,6 +177,9 @@ export function createStreamEventSource<R extends StreamRecordLike>(
     setEnabled(value) {
       enabled = value;
       bell.ring();
+    },
+    setFilters(filters) {
+      passes = createStreamFilter(filters);
     },
     async stop() {
       stopping.abort();
