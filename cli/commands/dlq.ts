@@ -66,6 +66,7 @@ export async function redrive(
     const attributes = Object.entries(message.MessageAttributes ?? {}).filter(
       ([name]) => name !== 'FailureCode' && name !== 'FailureReason',
     );
+    const group = message.Attributes?.MessageGroupId;
     // Sent before it is deleted: a crash between the two makes a duplicate, which the key makes harmless.
     await sqs.send(
       new SendMessageCommand({
@@ -73,11 +74,10 @@ export async function redrive(
         MessageBody: message.Body ?? '',
         MessageAttributes: Object.fromEntries(attributes),
         ...(fifo
-          ? {
-              MessageGroupId: message.Attributes?.MessageGroupId ?? message.MessageId,
-              MessageDeduplicationId: io.newId(),
-            }
-          : {}),
+          ? { MessageGroupId: group ?? message.MessageId, MessageDeduplicationId: io.newId() }
+          : group === undefined
+            ? {}
+            : { MessageGroupId: group }),
       }),
     );
     await sqs.send(

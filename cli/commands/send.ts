@@ -56,14 +56,18 @@ export async function send(file: string, options: SendOptions, target: Target, i
 }
 
 async function sendOne({ body, envelope }: Entry, { clients, names }: Target, io: Io) {
-  const fifo = names.queueUrl.endsWith('.fifo')
+  const group = names.queueUrl.endsWith('.fifo')
     ? { MessageGroupId: envelope?.aggregateId ?? 'stepwell', MessageDeduplicationId: io.newId() }
-    : {};
+    : fairGroup(envelope?.tenantId);
   const { MessageId } = await clients.sqs.send(
-    new SendMessageCommand({ QueueUrl: names.queueUrl, MessageBody: body, ...fifo }),
+    new SendMessageCommand({ QueueUrl: names.queueUrl, MessageBody: body, ...group }),
   );
   return MessageId;
 }
+
+/** In a standard queue the tenant is the message group, where SQS takes it for one: the queue is fair by it. */
+const fairGroup = (tenantId: string | undefined) =>
+  tenantId !== undefined && /^[!-~]{1,128}$/.test(tenantId) ? { MessageGroupId: tenantId } : {};
 
 const isSent = ({ messageId }: Entry): boolean => messageId !== undefined;
 
