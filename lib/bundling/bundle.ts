@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { build, type Metafile } from 'esbuild';
+import { ownSourceMaps } from './own-source-maps.ts';
 import { sdkDiet } from './sdk-diet.ts';
 
 /** What is bundled, and where to. */
@@ -11,6 +12,8 @@ export interface BundleRequest {
   readonly outdir: string;
   /** Modules by the specifier under which they are imported. */
   readonly alias: Readonly<Record<string, string>>;
+  /** Modules in the place of those that the SDK loads when it first needs them, by specifier. */
+  readonly standIns: Readonly<Record<string, string>>;
   /** Folders in which packages are looked for at last. */
   readonly nodePaths: readonly string[];
 }
@@ -23,7 +26,7 @@ const ENTRY = 'index.mjs';
  * Bundles one function: `index.mjs`, and a chunk for what is loaded when it is first needed.
  * @throws Error with esbuild's messages
  */
-export async function bundle({ entry, outdir, alias, nodePaths }: BundleRequest): Promise<void> {
+export async function bundle({ entry, outdir, alias, standIns, nodePaths }: BundleRequest): Promise<void> {
   const { outputFiles, metafile } = await build({
     entryPoints: [entry],
     outdir,
@@ -39,7 +42,7 @@ export async function bundle({ entry, outdir, alias, nodePaths }: BundleRequest)
     banner: { js: REQUIRE },
     alias: { ...alias },
     nodePaths: [...nodePaths],
-    plugins: [sdkDiet],
+    plugins: [sdkDiet(standIns), ownSourceMaps(dirname(dirname(entry)))],
     minify: true,
     legalComments: 'none',
     sourcemap: true,

@@ -67,6 +67,13 @@ class LocalBundling implements ILocalBundling {
         '@aws-sdk/credential-provider-node': join(LAMBDAS, `aws/function-credentials.${SCRIPT_SUFFIX}`),
         ...modules,
       },
+      standIns: {
+        '@aws-sdk/nested-clients/sso-oidc': join(LAMBDAS, `aws/no-sso.${SCRIPT_SUFFIX}`),
+        // A provider may call a service that answers by a stream.
+        ...(modules['stepwell-providers'] === undefined
+          ? { '@smithy/core/event-streams': join(LAMBDAS, `aws/no-event-streams.${SCRIPT_SUFFIX}`) }
+          : {}),
+      },
       nodePaths: [join(process.cwd(), 'node_modules')],
     };
     const { status, stderr, error } = spawnSync(process.execPath, [BUNDLING], {

@@ -1,0 +1,235 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { App } from 'aws-cdk-lib';
+import { build, type Plugin } from 'esbuild';
+import { messages } from '../lambdas/messages/index.ts';
+import { providers } from '../lambdas/providers/index.ts';
+import { WorkerStack } from '../lib/worker-stack.ts';
+
+// The functions as they are deployed, beside a worker on Powertools' batch and idempotency: how large the assets are,
+// and how long a process takes to load one. `node bench/bundles.ts [--rounds 15]`
+
+const LARGEST_KB = 300;
+const LARGEST_RATIO = 0.5;
+
+const at = process.argv.indexOf('--rounds');
+const ROUNDS = at < 0 ? 15 : Number(process.argv[at + 1]);
+if (!Number.isInteger(ROUNDS) || ROUNDS < 1) {
+  process.stderr.write('--rounds takes a whole number from 1\n');
+  process.exit(2);
+}
+
+const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
+const isScript = (file: string) => /\.[cm]?js$/.test(file);
+
+interface Asset {
+  readonly name: string;
+  readonly entry: string;
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+interface FunctionResource {
+  readonly Type: string;
+  readonly Properties: {
+    readonly Handler: string;
+    readonly Code: { readonly S3Key?: string };
+    readonly Environment: { readonly Variables: Readonly<Record<string, unknown>> };
+  };
+}
+
+/** What Lambda sets beside the template's variables. */
+const lambdaEnvironment = (folder: string) => ({
+  AWS_REGION: 'eu-west-1',
+  AWS_ACCESS_KEY_ID: 'none',
+  AWS_SECRET_ACCESS_KEY: 'none',
+  LAMBDA_TASK_ROOT: folder,
+});
+
+/** The functions that the shipped worker deploys, out of the synthesised assembly. */
+function workerAssets(outdir: string): readonly Asset[] {
+  const app = new App({ outdir, analyticsReporting: false });
+  new WorkerStack(app, 'Bench', {
+    worker: {
+      messages,
+      messagesEntry: path('../lambdas/messages/index.ts'),
+      sourcesEntry: path('../lambdas/sources/index.ts'),
+      providers,
+      providersEntry: path('../lambdas/providers/index.ts'),
+      providerSettings: {
+        Payments: { environment: { PAYMENTS_URL: 'https://payments.example' } },
+        Notices: { environment: { NOTICES_URL: 'https://notices.example' } },
+      },
+    },
+  });
+  const { templateFullPath } = app.synth().getStackByName('Bench');
+  const template: { readonly Resources: Readonly<Record<string, FunctionResource>> } = JSON.parse(
+    readFileSync(templateFullPath, 'utf8'),
+  );
+  return Object.entries(template.Resources)
+    .filter(([id, { Type }]) => Type === 'AWS::Lambda::Function' && id.startsWith('Worker'))
+    .filter(([, { Properties }]) => Properties.Handler === 'index.handler')
+    .map(([id, { Properties }]) => {
+      const folder = join(outdir, `asset.${Properties.Code.S3Key?.replace(/\.zip$/, '')}`);
+      const variables = Object.entries(Properties.Environment.Variables).map(
+        ([name, value]) => [name, typeof value === 'string' ? value : 'set-by-cloudformation'] as const,
+      );
+      return {
+        name: id.replace(/^Worker/, '').replace(/Function[0-9A-F]{8}$/, ''),
+        entry: join(folder, 'index.mjs'),
+        environment: { ...Object.fromEntries(variables), ...lambdaEnvironment(folder) },
+      };
+    });
+}
+
+const COMMONS = /^@aws-lambda-powertools\/commons/;
+
+/** Powertools' packages share one copy of their common part, as packages of one version do. */
+const oneCopy: Plugin = {
+  name: 'one-copy',
+  setup(builder) {
+    builder.onResolve({ filter: COMMONS }, ({ path: specifier, kind, pluginData }) =>
+      pluginData === 'here'
+        ? undefined
+        : builder.resolve(specifier, { kind, resolveDir: path('..'), pluginData: 'here' }),
+    );
+  },
+};
+
+/** The peer, bundled with what `NodejsFunction` gives esbuild: minified, with a source map, the rest by default. */
+async function peerAsset(name: string, outdir: string, mainFields?: string[]): Promise<Asset> {
+  await build({
+    entryPoints: [path('peer/handler.ts')],
+    outfile: join(outdir, 'index.js'),
+    bundle: true,
+    platform: 'node',
+    target: 'node24',
+    minify: true,
+    sourcemap: true,
+    ...(mainFields === undefined ? {} : { mainFields }),
+    plugins: [oneCopy],
+    logLevel: 'silent',
+  });
+  return {
+    name,
+    entry: join(outdir, 'index.js'),
+    environment: {
+      NODE_OPTIONS: '--enable-source-maps',
+      POWERTOOLS_SERVICE_NAME: 'bench',
+      POWERTOOLS_METRICS_NAMESPACE: 'Bench',
+      TABLE_NAME: 'bench',
+      ...lambdaEnvironment(outdir),
+    },
+  };
+}
+
+function run(script: string, environment: Readonly<Record<string, string>>): string {
+  return execFileSync(process.execPath, ['--input-type=module', '-e', script], {
+    env: environment,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+}
+
+const load = (entry: string) =>
+  `const { handler } = await import(${JSON.stringify(pathToFileURL(entry).href)});
+   if (typeof handler !== 'function') throw new Error('no handler');`;
+/** When everything is loaded that loading has begun, lazily loaded clients of a provider included. */
+const REPORT_TIME = `process.once('beforeExit', () => {
+  const { user, system } = process.cpuUsage();
+  process.stdout.write(JSON.stringify({ passed: performance.now(), processor: (user + system) / 1000 }));
+});`;
+
+/** Milliseconds from a process's start until it has loaded the asset, or nothing. */
+interface Times {
+  readonly passed: number;
+  /** Of the processor: the same whatever else the machine does, and what a function with a part of one waits for. */
+  readonly processor: number;
+}
+
+const loadTimes = ({ entry, environment }: Asset): Times =>
+  JSON.parse(run(`${REPORT_TIME}${entry === '' ? '' : load(entry)}`, environment));
+
+/** The asset's files that are read at init. */
+function loadedFiles({ entry, environment }: Asset): readonly string[] {
+  const script = `
+    const { registerHooks } = await import('node:module');
+    const loaded = [];
+    registerHooks({ load(url, context, next) { loaded.push(url); return next(url, context); } });
+    process.once('beforeExit', () => process.stdout.write(JSON.stringify(loaded)));
+    ${load(entry)}`;
+  const loaded: readonly string[] = JSON.parse(run(script, environment));
+  return loaded.filter((url) => url.startsWith('file:')).map((url) => fileURLToPath(url));
+}
+
+const kilobytes = (files: readonly string[]) =>
+  files.reduce((sum, file) => sum + statSync(file).size, 0) / 1024;
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+}
+
+const work = mkdtempSync(join(tmpdir(), 'stepwell-bundles-'));
+try {
+  const peer = await peerAsset('peer: Powertools batch + idempotency', join(work, 'peer'));
+  const modulesFirst = await peerAsset('the peer with mainFields module, main', join(work, 'modules'), [
+    'module',
+    'main',
+  ]);
+  const own = workerAssets(join(work, 'cdk.out'));
+  const bare: Asset = { ...peer, name: 'node', entry: '' };
+  const assets = [peer, modulesFirst, ...own];
+
+  const times = new Map<Asset, Times[]>();
+  // Side by side, so that whatever else the machine does falls on all of them.
+  for (let round = 0; round < ROUNDS; round += 1) {
+    for (const asset of [bare, ...assets]) {
+      times.set(asset, [...(times.get(asset) ?? []), loadTimes(asset)]);
+    }
+  }
+  const medianOf = (asset: Asset, kind: keyof Times) =>
+    median((times.get(asset) ?? []).map((taken) => taken[kind]));
+  const rows = assets.map((asset) => {
+    const folder = dirname(asset.entry);
+    const scripts = readdirSync(folder).filter(isScript);
+    const processor = medianOf(asset, 'processor') - medianOf(bare, 'processor');
+    return {
+      asset,
+      whole: kilobytes(scripts.map((file) => join(folder, file))),
+      atInit: kilobytes(loadedFiles(asset)),
+      processor,
+      passed: medianOf(asset, 'passed') - medianOf(bare, 'passed'),
+      ratio: processor / (medianOf(peer, 'processor') - medianOf(bare, 'processor')),
+    };
+  });
+
+  console.log(`Node ${process.version}, medians of ${ROUNDS} processes each
+  asset KB  all JavaScript of the asset, without source maps
+  init KB   the part of it that is read at init
+  cpu ms    processor time until everything is loaded; a bare process's ${medianOf(bare, 'processor').toFixed(0)} ms are taken off
+  wall ms   the time that passed meanwhile; a bare process's ${medianOf(bare, 'passed').toFixed(0)} ms are taken off
+  of peer   cpu ms, as a part of the first row's
+`);
+  const line = (name: string, ...cells: readonly string[]) =>
+    console.log(name.padEnd(38) + cells.map((cell) => cell.padStart(9)).join(''));
+  line('function', 'asset KB', 'init KB', 'cpu ms', 'wall ms', 'of peer');
+  for (const { asset, whole, atInit, processor, passed, ratio } of rows) {
+    const numbers = [whole, atInit, processor, passed].map((value) => value.toFixed(0));
+    line(asset.name, ...numbers, ratio.toFixed(2));
+  }
+  const missed = rows
+    .filter(({ asset }) => own.includes(asset))
+    .flatMap(({ asset: { name }, whole, ratio }) => [
+      ...(whole > LARGEST_KB ? [`${name}: ${whole.toFixed(1)} KB, more than ${LARGEST_KB}`] : []),
+      ...(ratio > LARGEST_RATIO
+        ? [`${name}: loads in ${ratio.toFixed(2)} of the peer's time, more than ${LARGEST_RATIO}`]
+        : []),
+    ]);
+  console.log(missed.length === 0 ? '\nEvery aim is met.' : `\nMissed:\n${missed.join('\n')}`);
+  process.exitCode = missed.length === 0 ? 0 : 1;
+} finally {
+  rmSync(work, { recursive: true, force: true });
+}
