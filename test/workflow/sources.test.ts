@@ -1,9 +1,11 @@
 import { ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
+import { sha256 } from '../../lambdas/core/identity.ts';
 import { defineMessage } from '../../lambdas/core/message-type.ts';
 import { sources } from '../../lambdas/sources/index.ts';
 import { paymentWebhook } from '../../lambdas/sources/payment-webhook.ts';
+import { s3NotificationSource } from '../../lambdas/sources/s3-notification.ts';
 import { deadlineEnvelope } from '../helpers/envelopes.ts';
 import { settledPayment, signatureOf, WEBHOOK_SECRET } from '../helpers/payment-webhook.ts';
 import { startWorker } from '../helpers/worker.ts';
@@ -51,6 +53,47 @@ describe('sources', () => {
 
     expect(await worker.inbox(envelope.idempotencyKey)).toMatchObject({ status: 'COMPLETED' });
     expect(await worker.aggregate('case', 'CASE-123')).toMatchObject({ revision: 1 });
+  });
+
+  it('commits the notification of an object once, and that of its next version as another piece of work', async () => {
+    const seen: unknown[] = [];
+    const scanArrived = defineMessage({
+      type: 'ScanArrived',
+      schemas: {
+        1: v.object({ bucket: v.string(), key: v.string(), sequencer: v.string(), versionId: v.string() }),
+      },
+      ordering: 'none',
+      plan({ payload }) {
+        seen.push(payload.versionId);
+        return { set: { key: payload.key } };
+      },
+    });
+    const source = s3NotificationSource({ messageType: 'ScanArrived', bucket: 'scans' });
+    const worker = await startWorker({ messages: [scanArrived], sources: [source] });
+    const notification = (versionId: string) => ({
+      Records: [
+        {
+          eventSource: 'aws:s3',
+          eventName: 'ObjectCreated:Put',
+          eventTime: '2026-01-01T10:00:00.000Z',
+          s3: {
+            bucket: { name: 'scans' },
+            object: { key: 'case+1/scan.pdf', versionId, sequencer: `00${versionId}` },
+          },
+        },
+      ],
+    });
+
+    await worker.send(notification('1'));
+    await worker.send(notification('1'));
+    await worker.untilIdle();
+    await worker.send(notification('2'));
+    await worker.untilIdle();
+
+    expect(seen).toEqual(['1', '2']);
+    expect(await worker.executions('SUCCEEDED')).toBe(2);
+    const id = sha256(JSON.stringify(['scans', 'case 1/scan.pdf']));
+    expect(await worker.aggregate('document', id)).toMatchObject({ key: 'case 1/scan.pdf', revision: 2 });
   });
 
   it('commits a webhook’s signed event once, however often the provider sends it', async () => {
