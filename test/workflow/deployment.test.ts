@@ -1,7 +1,7 @@
 import { DescribeStateMachineCommand } from '@aws-sdk/client-sfn';
 import { StartMessageMoveTaskCommand } from '@aws-sdk/client-sqs';
 import { describe, expect, it } from 'vitest';
-import { RetryableFailure } from '../../lambdas/core/errors.ts';
+import { ConfigurationError, RetryableFailure } from '../../lambdas/core/errors.ts';
 import type { AnyMessageDefinition } from '../../lambdas/core/message-type.ts';
 import { probe, probeEnvelope } from '../helpers/probe.ts';
 import { untilIn } from '../helpers/reconciler.ts';
@@ -100,5 +100,33 @@ describe('a deployment that removes a message type', () => {
     expect(await worker.inbox(KEY)).toMatchObject({ status: 'COMPLETED' });
     expect(await worker.aggregate('probe', '1')).toMatchObject({ by: 'after' });
     expect(await worker.depth(worker.names.dlqUrl)).toBe(0);
+  });
+});
+
+describe('a function whose code and settings are of two releases, for the seconds of a deployment', () => {
+  it('is tried again in place, so that no business attempt is spent on it', async () => {
+    let invocations = 0;
+    const beforeFailure: number[] = [];
+    const worker = await startWorker({
+      messages: [before],
+      functions: {
+        plan: {
+          timeoutSeconds: 30,
+          async handler() {
+            invocations += 1;
+            throw new ConfigurationError('The bundled message types are not those that were deployed');
+          },
+        },
+      },
+    });
+    await worker.send(probeEnvelope({ aggregateVersion: 1 }));
+    await worker.until(async () => {
+      const row = await worker.inbox(KEY);
+      if (row?.status === 'FAILED_RETRYABLE') beforeFailure.push(invocations);
+      return beforeFailure.length > 0;
+    });
+
+    expect(beforeFailure[0]).toBe(7);
+    expect(await worker.inbox(KEY)).toMatchObject({ attempts: 1, failureCode: 'INFRASTRUCTURE' });
   });
 });
