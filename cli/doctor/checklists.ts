@@ -70,11 +70,20 @@ function design({ queue, source, table, functions, machine, alarms }: Checks): r
     ],
     [
       'The worker has storage for its inbox (idempotency)',
-      [table.active, table.keys, table.indexes, table.ttl, table.backups, table.protection, functions.table],
+      [
+        table.active,
+        table.keys,
+        table.types,
+        table.indexes,
+        table.ttl,
+        table.backups,
+        table.protection,
+        functions.table,
+      ],
     ],
     [
       "The domain's table has a guard of uniqueness or version",
-      [machine.definition, functions.release],
+      [machine.definition, functions.release, table.replicas],
       'npx vitest run test/workflow/ordering.test.ts test/workflow/contention.test.ts',
     ],
     [
@@ -162,16 +171,17 @@ function resources(checks: Checks, { names }: Facts): readonly Draft[] {
     ['Queues are reached by TLS only', queue.tls],
     [
       'The queue gives overload time, and its dead-letter queue takes what it gives',
-      [queue.receives, queue.admits, queue.kind],
+      [queue.receives, queue.rejections, queue.admits, queue.kind],
     ],
     [
       'The queue is read by the starter, in batches that Lambda accepts',
-      [source.enabled, source.target, source.batch],
+      [source.enabled, source.target, source.only, source.batch],
     ],
     [
       "The table's stream reaches the waker",
       [
         table.stream,
+        source.onlyStream,
         source.changesEnabled,
         source.changesSource,
         source.changesBounded,

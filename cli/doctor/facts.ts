@@ -33,6 +33,9 @@ export interface Facts {
   readonly source: Reading<EventSourceMappingConfiguration>;
   /** The event source that reads the table's stream. */
   readonly changes: Reading<EventSourceMappingConfiguration>;
+  /** How many functions read the queue, and the table's newest stream. */
+  readonly queueReaders: Reading<number>;
+  readonly streamReaders: Reading<number>;
   /** By the function's part: `starter`, `plan`, … */
   readonly functions: ReadonlyMap<string, Reading<FunctionConfiguration>>;
   /** Of the starter; found without a number: it has none. */

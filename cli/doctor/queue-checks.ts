@@ -24,6 +24,15 @@ export function queueChecks(facts: Facts) {
         return [Number(maxReceiveCount ?? 0) >= MIN_RECEIVES, String(maxReceiveCount ?? 'no redrive policy')];
       },
     ),
+    rejections: check(
+      'It is above the receive on which the starter gives up an invalid message, so that the reason comes along',
+      both(queue, starter),
+      ([attributes, { Environment }]) => {
+        const { maxReceiveCount = 0 } = redriveOf(attributes);
+        const invalid = Number(Environment?.Variables?.INVALID_RECEIVES ?? 0);
+        return [Number(maxReceiveCount) > invalid, `${maxReceiveCount} against ${invalid}`];
+      },
+    ),
     retention: check(
       'The dead-letter queue keeps messages longer than the queue',
       both(queue, dlq),

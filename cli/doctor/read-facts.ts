@@ -30,7 +30,7 @@ const NOT_NAMED: Reading<never> = {
 /** Asks the services, with calls that read only. @throws when they cannot be reached, or know no such credentials */
 export async function readFacts(target: Target): Promise<Facts> {
   const { names } = target;
-  const [queue, dlq, quarantineQueue, streamFailureQueue, table, machine, source, bucket, seen] =
+  const [queue, dlq, quarantineQueue, streamFailureQueue, table, machine, read, bucket, seen] =
     await Promise.all([
       readQueue(target, names.queueUrl),
       readQueue(target, names.dlqUrl),
@@ -44,7 +44,8 @@ export async function readFacts(target: Target): Promise<Facts> {
       readBucket(target),
       readMonitoring(target),
     ]);
-  const functions = await readFunctions(target, source);
+  const functions = await readFunctions(target, read.source);
+  const streamReaders = await readStreamReaders(target, table.table);
   const changes = await readChanges(target);
   const account = await reading('the account', async () => {
     const { AccountLimit = {} } = await target.clients.lambda.send(new GetAccountSettingsCommand({}));
@@ -57,7 +58,8 @@ export async function readFacts(target: Target): Promise<Facts> {
     ...queues,
     ...table,
     machine,
-    source,
+    ...read,
+    streamReaders,
     changes,
     functions,
     reserved,
@@ -94,19 +96,31 @@ async function readTable({ names, clients: { dynamodb } }: Target) {
   return { table, ttl, backups };
 }
 
-async function readSource({
-  names,
-  clients: { lambda },
-}: Target): Promise<Reading<EventSourceMappingConfiguration>> {
-  const listed = await reading('the event source', async () => {
-    const answer = await lambda.send(new ListEventSourceMappingsCommand({ EventSourceArn: names.queueArn }));
+const readersOf = ({ clients: { lambda } }: Target, EventSourceArn: string) =>
+  reading('the event sources', async () => {
+    const answer = await lambda.send(new ListEventSourceMappingsCommand({ EventSourceArn }));
     return answer.EventSourceMappings ?? [];
   });
-  if (!('found' in listed)) return listed;
+
+async function readSource(target: Target) {
+  const { queueArn, eventSourceId } = target.names;
+  const listed = await readersOf(target, queueArn);
+  if (!('found' in listed)) return { source: listed, queueReaders: listed };
   const found =
-    listed.found.find(({ UUID }) => UUID === names.eventSourceId) ??
-    listed.found.find(({ EventSourceArn }) => EventSourceArn === names.queueArn);
-  return found === undefined ? { absent: 'no function reads the queue' } : { found };
+    listed.found.find(({ UUID }) => UUID === eventSourceId) ??
+    listed.found.find(({ EventSourceArn }) => EventSourceArn === queueArn);
+  const source: Facts['source'] = found === undefined ? { absent: 'no function reads the queue' } : { found };
+  // The local runtime lists those of all its queues.
+  const own = listed.found.filter(({ EventSourceArn }) => EventSourceArn === queueArn);
+  return { source, queueReaders: { found: own.length } };
+}
+
+async function readStreamReaders(target: Target, table: Facts['table']): Promise<Facts['streamReaders']> {
+  if (!('found' in table)) return table;
+  const { LatestStreamArn } = table.found;
+  if (LatestStreamArn === undefined) return { absent: 'the table has no stream' };
+  const listed = await readersOf(target, LatestStreamArn);
+  return 'found' in listed ? { found: listed.found.length } : listed;
 }
 
 async function readChanges({

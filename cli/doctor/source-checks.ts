@@ -2,6 +2,8 @@ import { both, check, type Facts } from './facts.ts';
 
 const MAX_BATCH_WITHOUT_WINDOW = 10;
 
+const onlyOne = (readers: number): readonly [boolean, string] => [readers <= 1, `${readers} functions`];
+
 /** What must hold of the event sources: the queue's, and that of the table's stream. */
 export function sourceChecks(facts: Facts) {
   const { source, changes, names } = facts;
@@ -23,6 +25,12 @@ export function sourceChecks(facts: Facts) {
       mapping.FunctionArn === FunctionArn,
       mapping.FunctionArn ?? 'by nothing',
     ]),
+    only: check('Nothing else reads the queue', facts.queueReaders, onlyOne),
+    onlyStream: check(
+      "Nothing else reads the table's stream, as a second worker would",
+      facts.streamReaders,
+      onlyOne,
+    ),
     partial: check('Partial batch responses are on for the queue', source, partial),
     partialChanges: check("Partial batch responses are on for the table's stream", changes, partial),
     batch: check(

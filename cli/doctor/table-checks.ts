@@ -16,6 +16,19 @@ export function tableChecks({ table, ttl, backups }: Facts) {
       schemaOf(KeySchema) === `${TABLE.partitionKey}, ${TABLE.sortKey}`,
       schemaOf(KeySchema),
     ]),
+    types: check('All of its keys are texts', table, ({ AttributeDefinitions = [] }) => {
+      const others = AttributeDefinitions.filter(({ AttributeType }) => AttributeType !== 'S');
+      return faulty(
+        others.map(({ AttributeName, AttributeType }) => `${AttributeName} is of type ${AttributeType}`),
+        'all',
+      );
+    }),
+    replicas: check('It has no replica in another Region', table, ({ Replicas = [] }) =>
+      faulty(
+        Replicas.map(({ RegionName = 'one' }) => RegionName),
+        'none',
+      ),
+    ),
     indexes: check(
       `It has the indexes ${Object.keys(INDEXES).join(' and ')}`,
       table,

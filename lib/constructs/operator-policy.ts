@@ -193,9 +193,12 @@ function keyRights(worker: WorkflowWorker): readonly PolicyStatement[] {
   return arns.length === 0 ? [] : [allow([...KEY_ACTIONS], arns)];
 }
 
-/** Rows of any kind go, or become tombstones, and the objects put aside in all their versions. */
-function forgetRights({ table, payloadBucket }: WorkflowWorker): readonly PolicyStatement[] {
+/** Rows of any kind go, or become tombstones, with notices and objects put aside in all their versions. */
+function forgetRights(worker: WorkflowWorker): readonly PolicyStatement[] {
+  const { table, payloadBucket, quarantineQueue } = worker;
   return [
+    // Notices of others go back at once.
+    allow(['sqs:ChangeMessageVisibility'], [quarantineQueue.queueArn]),
     allow(['dynamodb:DeleteItem', 'dynamodb:PutItem'], [table.tableArn]),
     allow(['s3:ListBucketVersions'], [payloadBucket.bucketArn]),
     allow(['s3:DeleteObjectVersion'], [payloadBucket.arnForObjects('payloads/*')]),

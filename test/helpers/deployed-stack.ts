@@ -21,6 +21,8 @@ export interface DeployedStack {
   readonly name: string;
   /** Properties of the only resource of a type whose logical id contains `part`. */
   properties(type: string, part: string): Json;
+  /** Adds a resource. */
+  add(logicalId: string, type: string, properties: Json): void;
   /** Laid over what the services answer, by operation. */
   readonly answers: Record<string, Json>;
   /** Operations that fail, with the error's code. */
@@ -218,6 +220,9 @@ export async function deploy(
     name: STACK_NAME,
     answers,
     failures,
+    add(logicalId, Type, Properties) {
+      Resources[logicalId] = { Type, Properties };
+    },
     properties(type, part) {
       const found = Object.entries(Resources).filter(
         ([id, resource]) => resource.Type === type && id.includes(part),

@@ -49,7 +49,11 @@ export function rightsOf(request: EdgeRequest): readonly Right[] {
       return { action: `dynamodb:${TRANSACTION_ACTIONS[kind]}`, on: 'table', row: (Key ?? Item).PK.S };
     });
   }
-  const right = { action: `${service}:${operation}`, on: placeOf(service, operation, input) };
+  // A batch is its entries' right.
+  const right = {
+    action: `${service}:${operation.replace(/(Visibility)Batch$/, '$1')}`,
+    on: placeOf(service, operation, input),
+  };
   const row: unknown = /^(Put|Update|Delete)Item$/.test(operation)
     ? (input.Key ?? input.Item).PK.S
     : undefined;

@@ -70,6 +70,14 @@ const answered =
     stack.answers[operation] = answer;
   };
 
+/** A function of somebody else that reads what an event source of the worker reads. */
+const readBy =
+  (part: string): Defect =>
+  (stack) => {
+    const { EventSourceArn } = stack.properties(SOURCE, part);
+    stack.add('OtherSource', SOURCE, { EventSourceArn, FunctionName: 'Other' });
+  };
+
 /** For every check: what makes it fail, and it alone. */
 const DEFECTS: readonly (readonly [check: string, defect: Defect])[] = [
   [
@@ -81,9 +89,10 @@ const DEFECTS: readonly (readonly [check: string, defect: Defect])[] = [
   [
     'maxReceiveCount is at least',
     (stack) => {
-      stack.properties(QUEUE, 'QueueMessages').RedrivePolicy.maxReceiveCount = 3;
+      stack.properties(QUEUE, 'QueueMessages').RedrivePolicy.maxReceiveCount = 4;
     },
   ],
+  ['It is above the receive on which', variable('WorkerStarter', 'INVALID_RECEIVES', '100')],
   [
     'The dead-letter queue keeps messages longer',
     set(QUEUE, 'QueueDeadLetters', { MessageRetentionPeriod: 604_800 }),
@@ -113,6 +122,8 @@ const DEFECTS: readonly (readonly [check: string, defect: Defect])[] = [
 
   ['The event source of the queue is enabled', set(SOURCE, 'WorkerMessages', { Enabled: false })],
   ['The queue is read by the starter', set(SOURCE, 'WorkerMessages', { FunctionName: 'Other' })],
+  ['Nothing else reads the queue', readBy('WorkerMessages')],
+  ["Nothing else reads the table's stream", readBy('WorkerChanges')],
   [
     'Partial batch responses are on for the queue',
     set(SOURCE, 'WorkerMessages', { FunctionResponseTypes: [] }),
@@ -154,6 +165,13 @@ const DEFECTS: readonly (readonly [check: string, defect: Defect])[] = [
     'It has the indexes',
     (stack) => {
       stack.properties(TABLE, 'WorkerTable').GlobalSecondaryIndexes.pop();
+    },
+  ],
+  ['It has no replica', answered('DescribeTable', { Table: { Replicas: [{ RegionName: 'eu-north-1' }] } })],
+  [
+    'All of its keys are texts',
+    (stack) => {
+      stack.properties(TABLE, 'WorkerTable').AttributeDefinitions[0].AttributeType = 'N';
     },
   ],
   [

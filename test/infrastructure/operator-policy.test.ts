@@ -4,7 +4,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { S3Client } from '@aws-sdk/client-s3';
 import { SFNClient } from '@aws-sdk/client-sfn';
-import { SQSClient } from '@aws-sdk/client-sqs';
+import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { Key } from 'aws-cdk-lib/aws-kms';
@@ -257,8 +257,14 @@ async function forgetting() {
     plan: () => ({ set: { seen: true } }),
   });
   const { worker, target, io, run } = await operated({ messages: [sealed] });
+  const letter = JSON.stringify(deadlineEnvelope());
   await worker.send(deadlineEnvelope());
   await worker.untilIdle();
+  // What is another's goes back at once.
+  for (const QueueUrl of [target.names.dlqUrl, target.names.quarantineQueueUrl]) {
+    await worker.clients.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: 'of another' }));
+    await worker.clients.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: letter }));
+  }
   const options = { yes: true, keepAggregate: false, json: true };
   await run('forget', () => forget('case/CASE-123', options, target, io));
   expect(JSON.parse(io.lines[0] ?? '')).toMatchObject({ tombstones: 1, objects: expect.any(Number) });
