@@ -59,8 +59,16 @@ function workerAssets(outdir: string): readonly Asset[] {
       providers,
       providersEntry: path('../lambdas/providers/index.ts'),
       providerSettings: {
-        Payments: { environment: { PAYMENTS_URL: 'https://payments.example' } },
-        Notices: { environment: { NOTICES_URL: 'https://notices.example' } },
+        Payments: {
+          entry: path('../lambdas/providers/payments.ts'),
+          environment: { PAYMENTS_URL: 'https://payments.example' },
+        },
+        Notices: {
+          entry: path('../lambdas/providers/notices.ts'),
+          environment: { NOTICES_URL: 'https://notices.example' },
+        },
+        Email: { entry: path('../lambdas/providers/email.ts') },
+        Model: { entry: path('../lambdas/providers/model.ts') },
       },
     },
   });

@@ -6,8 +6,9 @@
  *   npm run load -- --stack Shop                    a deployed stack, by its output Ingress…Endpoint; requests are
  *                                                   signed, or carry the LOAD_API_KEY of the environment
  *
- * `--users 20 --stages 2s:10,4s:20,2s:0 --max-requests 5000 --type T` bound it. Exit code 1 when a check fails:
- * every answer is 202 or 429, and with a worker of its own every accepted message is done once.
+ * `--stages 2s:10,4s:20,2s:0 --max-requests 5000` bound it; `--type T` names the message type. Exit code 1 when a
+ * check fails: every answer is 202 or 429, 95 of 100 come within `--p95 MILLISECONDS`, and with a worker of its own
+ * every accepted message is done once.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -28,6 +29,7 @@ const { values } = parseArgs({
     stack: { type: 'string' },
     stages: { type: 'string', default: '2s:10,4s:20,2s:0' },
     'max-requests': { type: 'string', default: '5000' },
+    p95: { type: 'string', default: 'Infinity' },
     type: { type: 'string', default: 'CaseDeadlineCalculationRequested' },
   },
 });
@@ -187,6 +189,8 @@ const envelope = () => {
 const stages = parseStages(values.stages);
 const maxRequests = Math.min(Number(values['max-requests']), MAX_REQUESTS);
 if (!(maxRequests >= 1)) throw new Error('--max-requests must be a number from 1');
+const maxP95 = Number(values.p95);
+if (!(maxP95 >= 0)) throw new Error('--p95 must be a number of milliseconds');
 const target = await findTarget();
 const latencies: number[] = [];
 const statuses = new Map<string, number>();
@@ -251,7 +255,13 @@ console.log(`answers    ${[...statuses].map(([status, count]) => `${status}: ${c
 console.log(`latency    p50 ${at(0.5)} ms, p95 ${at(0.95)} ms, p99 ${at(0.99)} ms`);
 if (done !== undefined) console.log(`done       ${done} of ${accepted} accepted`);
 const unexpected = [...statuses.keys()].filter((status) => status !== '202' && status !== '429');
-if (unexpected.length > 0 || accepted === 0 || (done !== undefined && done !== accepted)) {
-  console.error('FAILED: every answer must be 202 or 429, and what is accepted must be done once');
+const checks: readonly (readonly [boolean, string])[] = [
+  [unexpected.length === 0, `every answer is 202 or 429, not ${unexpected.join(', ')}`],
+  [accepted > 0, 'something is accepted'],
+  [Number(at(0.95)) <= maxP95, `95 of 100 answers come within ${maxP95} ms`],
+  [done === undefined || done === accepted, 'what is accepted is done once'],
+];
+for (const [, what] of checks.filter(([holds]) => !holds)) {
+  console.error(`FAILED: ${what}`);
   process.exitCode = 1;
 }

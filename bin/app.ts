@@ -35,10 +35,17 @@ new WorkerStack(app, setting('stack', 'Stepwell'), {
     providersEntry: path('../lambdas/providers/index.ts'),
     // The examples' endpoints are nobody's: give your own by `-c paymentsUrl=…` and `-c noticesUrl=…`.
     providerSettings: {
-      Payments: { environment: { PAYMENTS_URL: setting('paymentsUrl', 'https://payments.example') } },
-      Notices: { environment: { NOTICES_URL: setting('noticesUrl', 'https://notices.example') } },
+      Payments: {
+        entry: path('../lambdas/providers/payments.ts'),
+        environment: { PAYMENTS_URL: setting('paymentsUrl', 'https://payments.example') },
+      },
+      Notices: {
+        entry: path('../lambdas/providers/notices.ts'),
+        environment: { NOTICES_URL: setting('noticesUrl', 'https://notices.example') },
+      },
       // Only what the examples ask for: one sender's e-mail (`-c emailIdentity=…`), and the model that answers.
       Email: {
+        entry: path('../lambdas/providers/email.ts'),
         policy: [
           new PolicyStatement({
             actions: ['ses:SendEmail'],
@@ -49,6 +56,7 @@ new WorkerStack(app, setting('stack', 'Stepwell'), {
         ],
       },
       Model: {
+        entry: path('../lambdas/providers/model.ts'),
         policy: [
           new PolicyStatement({
             actions: ['bedrock:InvokeModel'],

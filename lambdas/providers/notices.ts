@@ -17,3 +17,6 @@ export const notices = httpJsonProvider({
     },
   },
 });
+
+/** What its function carries. */
+export const providers = [notices];

@@ -19,3 +19,6 @@ export const payments = httpJsonProvider({
     },
   },
 });
+
+/** What its function carries. */
+export const providers = [payments];

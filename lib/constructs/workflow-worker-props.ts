@@ -14,6 +14,12 @@ import type { FunctionTelemetry } from './worker-function.ts';
 /** What one provider's function has beside the others. */
 export interface ProviderSettings {
   /**
+   * Absolute path of a module that exports `providers` with this one in it. Its function then carries the code of no
+   * other provider that is not in there.
+   * @default providersEntry
+   */
+  readonly entry?: string;
+  /**
    * Time-out of the provider's function, 5–900 seconds. An effect's lease is this and 30 seconds.
    * @default Duration.seconds(60)
    */

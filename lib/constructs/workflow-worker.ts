@@ -296,7 +296,7 @@ export class WorkflowWorker extends Construct {
         timeout,
         reservedConcurrency: own.reservedConcurrency,
         ...(own.memorySize === undefined ? {} : { memorySize: own.memorySize }),
-        modules: { 'stepwell-providers': providersEntry },
+        modules: { 'stepwell-providers': own.entry ?? providersEntry },
         environment: {
           ...own.environment,
           TABLE_NAME: this.table.tableName,

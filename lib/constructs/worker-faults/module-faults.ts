@@ -24,8 +24,15 @@ export function checkModules({ props, expect }: Collector): void {
     const rule = error instanceof Error ? error.message : 'are not usable';
     expect(false, 'aggregates', rule, 'Correct them');
   }
-  for (const prop of ['messagesEntry', 'providersEntry', 'sourcesEntry'] as const) {
-    const path = props[prop];
+  const entries = {
+    messagesEntry: props.messagesEntry,
+    providersEntry: props.providersEntry,
+    sourcesEntry: props.sourcesEntry,
+    ...Object.fromEntries(
+      Object.entries(providerSettings).map(([name, own]) => [`providerSettings.${name}.entry`, own.entry]),
+    ),
+  };
+  for (const [prop, path] of Object.entries(entries)) {
     const holds = path === undefined || (isAbsolute(path) && existsSync(path));
     expect(
       holds,
