@@ -2,7 +2,7 @@
  * Builds the package into `dist/`:
  *
  * - declarations of everything
- * - the functions as ES modules, which the construct bundles together with the team's own
+ * - the functions as ES modules, which the construct bundles together with the team's own, and what bundles them
  * - what Node loads (`stepwell`, `stepwell/providers`, `stepwell/testing`, `stepwell/cdk`) as CommonJS, which every test runner and CDK app
  *   can load; the local runtime's and the command line's own dependencies are bundled into it
  * - the command line, and what its examples read
@@ -94,9 +94,13 @@ execFileSync(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '
   cwd: ROOT,
   stdio: 'inherit',
 });
-for (const file of globSync(['{lib,local,statemachines}/**/*.js', 'lambdas/messages/**'], { cwd: DIST })) {
+const BUNDLING = 'lib/bundling/*.js';
+const modules = ['{lib,local,statemachines}/**/*.js', 'lambdas/messages/**'];
+for (const file of globSync(modules, { cwd: DIST, exclude: [BUNDLING] })) {
   rmSync(join(DIST, file), { recursive: true, force: true });
 }
+// It runs as it is, and not through a bundler.
+writeFileSync(join(DIST, 'lib/bundling/package.json'), '{ "type": "module" }\n');
 cpSync(join(ROOT, 'statemachines/worker.asl.json'), join(DIST, 'statemachines/worker.asl.json'));
 cpSync(join(ROOT, 'local/examples/messages'), join(DIST, 'local/examples/messages'), { recursive: true });
 mkdirSync(join(DIST, 'bin'));
@@ -115,7 +119,7 @@ await facade('testing', 'testing');
 await facade('providers', 'providers');
 await facade('cli', 'cli');
 
-const functions = globSync('lambdas/**/*.js', { cwd: DIST }).flatMap((file) =>
+const functions = globSync(['lambdas/**/*.js', BUNDLING], { cwd: DIST }).flatMap((file) =>
   [...readFileSync(join(DIST, file), 'utf8').matchAll(/from '([^'.][^']*)'/g)].map(([, path = '']) => path),
 );
 const used = new Set([...shared, ...cdk, ...functions].filter((path) => !isBuiltin(path)).map(packageOf));
