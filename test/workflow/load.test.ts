@@ -84,6 +84,20 @@ describe('npm run load', () => {
     expect(senders).toEqual([{ authorization: undefined, apiKey: 'key-1' }]);
   });
 
+  it('fails when a check does', async () => {
+    const { env } = await startStack();
+    const args = ['--stack', 'Shop', '--stages', '1s:1', '--max-requests', '1'];
+
+    const slow = await load([...args, '--p95', '0'], env);
+    const refused = await load([...args, '--type', 'no type'], env);
+
+    expect(slow).toMatchObject({
+      code: 1,
+      text: expect.stringContaining('95 of 100 answers come within 0 ms'),
+    });
+    expect(refused).toMatchObject({ code: 1, text: expect.stringContaining('202 or 429, not 400') });
+  });
+
   it.each([
     ['a host that is not loopback', ['--url', 'https://example.com'], /loopback only/],
     ['more users than is bounded', ['--stages', '1s:501'], /at most 500 users/],
