@@ -20,6 +20,8 @@ const doctorLines = checklists({
   machine: UNREAD,
   source: UNREAD,
   changes: UNREAD,
+  queueReaders: UNREAD,
+  streamReaders: UNREAD,
   functions: new Map(),
   reserved: UNREAD,
   account: UNREAD,
