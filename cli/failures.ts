@@ -10,5 +10,7 @@ const codeOf = (error: Error): string =>
 export const isUnreachable = (error: Error): boolean =>
   UNREACHABLE.test(codeOf(error)) || UNREACHABLE.test(error.name);
 
+export const isWithoutCredentials = (error: Error): boolean => error.name === 'CredentialsProviderError';
+
 /** The credentials are known, and may not do this. */
 export const isDenied = (error: Error): boolean => DENIED.test(codeOf(error)) || DENIED.test(error.name);

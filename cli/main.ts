@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander';
 import { CliError } from './cli-error.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
-import { isDenied, isUnreachable } from './failures.ts';
+import { isDenied, isUnreachable, isWithoutCredentials } from './failures.ts';
 import type { Io } from './io.ts';
 import { createProgram } from './program.ts';
 import { plain } from './table.ts';
@@ -26,18 +26,26 @@ export async function main(args: readonly string[], io: Io): Promise<ExitCode> {
       return error.exitCode;
     }
     if (error instanceof Error && (isUnreachable(error) || isDenied(error))) {
-      io.note(`The worker cannot be reached: ${error.message} (${error.name})`);
-      io.note(
-        'Local: is the runtime still there (npm start)? AWS: check credentials, Region and your permissions.',
-      );
+      io.note(whyUnreachable(error));
       return EXIT.UNREACHABLE;
     }
     if (error instanceof Error && isRefused(error)) {
-      io.note(`The service refused it: ${error.message} (${error.name})`);
+      io.note(`The service refused it: ${plain(error.message)} (${error.name})`);
       return EXIT.FAILED;
     }
     throw error;
   }
+}
+
+function whyUnreachable(error: Error): string {
+  if (isWithoutCredentials(error)) {
+    return 'No AWS credentials were found: sign in (aws sso login), or set AWS_PROFILE or AWS_ACCESS_KEY_ID; aws sts get-caller-identity shows who you are';
+  }
+  const why = `${plain(error.message)} (${error.name})`;
+  if (isDenied(error)) {
+    return `Your credentials may not do this: ${why}\nThe operators' policy has the right: the stack's output OperatorPolicyArn.`;
+  }
+  return `The worker cannot be reached: ${why}\nLocal: is the runtime still there (npm start)? AWS: check credentials and Region.`;
 }
 
 /** The AWS SDK's mark of what a service answers to a request that is at fault itself. */

@@ -56,7 +56,10 @@ export async function smoke(options: SmokeOptions, target: Target, io: Io): Prom
     table(['message', 'came to', 'seen'], [...rows, ...skipped.map(([name, why]) => [name, 'skipped', why])]),
   );
   io.out('');
-  io.out(`${closed} cases closed. Left: inbox rows, which expire, and what these commands erase:`);
+  io.out(
+    `${closed} cases closed. Left, until they expire or these commands erase them: rows of these aggregates,`,
+  );
+  io.out('of which stepwell ls shows the key that failed and the one with other content.');
   for (const command of left) io.out(`  ${command}`);
   if (!isWell) io.note('Not as expected. Look closer: stepwell show KEY, stepwell dlq peek, stepwell doctor');
   return isWell ? EXIT.OK : EXIT.FAILED;

@@ -194,7 +194,7 @@ export async function deploy(
   function stacks(name: string): EdgeResponse {
     if (failures.DescribeStacks !== undefined || name !== STACK_NAME) {
       const code = failures.DescribeStacks ?? 'ValidationError';
-      const message = `Stack with id ${name} does not exist`;
+      const message = code === 'ValidationError' ? `Stack with id ${name} does not exist` : 'refused';
       return xmlResponse(
         400,
         `<ErrorResponse><Error><Code>${code}</Code><Message>${message}</Message></Error></ErrorResponse>`,
