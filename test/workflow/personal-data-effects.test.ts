@@ -1,12 +1,13 @@
-import { ScanCommand } from '@aws-sdk/client-dynamodb';
-import { ListObjectVersionsCommand } from '@aws-sdk/client-s3';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
+import { resolve } from '../../cli/commands/resolve-effect.ts';
 import { forgetAggregate } from '../../lambdas/aws/forget.ts';
 import { defineMessage } from '../../lambdas/core/message-type.ts';
 import { defineProvider } from '../../lambdas/core/provider.ts';
 import { sealedKey } from '../../lambdas/core/seal.ts';
-import { startWorker, type TestWorker } from '../helpers/worker.ts';
+import { everything, forgetDeps, histories, objects, recorder, rows } from '../helpers/held.ts';
+import { startWorker } from '../helpers/worker.ts';
+import { targetOf, testIo } from '../unit/cli/cli-io.ts';
 
 const CANARY = 'canary7f3a';
 const LARGE = 70 * 1024;
@@ -26,55 +27,54 @@ const letterOrdered = defineMessage({
   },
 });
 
-function post() {
+function post({ idempotent = true } = {}) {
   const requests: unknown[] = [];
   const provider = defineProvider<{ send: { address: string; fail: boolean } }>({
     name: 'Post',
     operations: {
       send: {
         schema: v.object({ address: v.string(), fail: v.boolean() }),
-        idempotent: true,
+        idempotent,
         async execute({ request }) {
           requests.push(request);
           if (request.fail) throw new Error(`${request.address} is unknown`);
           return { reference: 'post-1', response: { to: request.address.repeat(LARGE / 10) } };
         },
-        classify: (error) => ({
-          done: 'no',
-          kind: 'terminal',
-          code: 'ADDRESS_UNKNOWN',
-          message: error instanceof Error ? error.message : '',
-        }),
+        classify(error) {
+          const message = error instanceof Error ? error.message : '';
+          return idempotent
+            ? { done: 'no', kind: 'terminal', code: 'ADDRESS_UNKNOWN', message }
+            : { done: 'unknown', code: 'ANSWER_LOST', message };
+        },
       },
     },
   });
   return { requests, provider };
 }
 
+/** An envelope with the canary in every field that takes free text. */
 const letter = (key: string, fail: boolean) => ({
-  messageId: `m-${key}`,
+  messageId: `${CANARY} m-${key}`,
   schemaVersion: 1,
   messageType: 'LetterOrdered',
-  producer: 'letters',
+  producer: `${CANARY} letters`,
   occurredAt: '2026-01-01T00:00:00Z',
-  idempotencyKey: key,
+  idempotencyKey: `${CANARY} ${key}`,
   aggregateType: 'LETTER',
-  aggregateId: '1',
+  aggregateId: `${CANARY} 1`,
+  tenantId: `${CANARY} tenant`,
+  causationId: `${CANARY} cause`,
+  correlationId: `${CANARY} correlation`,
   payload: { address: `${CANARY} road`, fail },
 });
 
-async function held({ clients, names }: TestWorker): Promise<{ rows: string; objects: number }> {
-  const { Items = [] } = await clients.dynamodb.send(new ScanCommand({ TableName: names.tableName }));
-  const { Versions = [] } = await clients.s3.send(
-    new ListObjectVersionsCommand({ Bucket: names.payloadBucket }),
-  );
-  return { rows: JSON.stringify(Items), objects: Versions.length };
-}
-
 describe('effects of a type whose data is a reference', () => {
+  const about = { aggregateType: 'letter', aggregateId: `${CANARY} 1` };
+
   it('are carried out, and leave their request in no history and after forget nowhere', async () => {
     const { requests, provider } = post();
-    const worker = await startWorker({ messages: [letterOrdered], providers: [provider] });
+    const { lines, telemetry } = recorder();
+    const worker = await startWorker({ messages: [letterOrdered], providers: [provider], telemetry });
 
     await worker.send(letter('ok', false));
     await worker.untilIdle();
@@ -85,30 +85,38 @@ describe('effects of a type whose data is a reference', () => {
       { address: `${CANARY} road`, fail: false },
       { address: `${CANARY} road`, fail: true },
     ]);
-    expect(await worker.aggregate('letter', '1')).toMatchObject({ sent: 'post-1' });
-    expect(await worker.inbox(sealedKey('bad'))).toMatchObject({ failureCode: 'ADDRESS_UNKNOWN' });
-    for (const key of ['ok', 'bad']) {
-      const { arn } = await worker.execution(sealedKey(key));
-      const history = JSON.stringify(worker.stepFunctions.history(arn));
-      expect(history).toContain('RunEffects');
-      expect(history).not.toContain(CANARY);
-    }
+    expect(await worker.aggregate('letter', `${CANARY} 1`)).toMatchObject({ sent: 'post-1' });
+    expect(await worker.inbox(sealedKey(`${CANARY} bad`))).toMatchObject({ failureCode: 'ADDRESS_UNKNOWN' });
+    const history = await histories(worker);
+    expect(history).toContain('RunEffects');
+    expect(history).not.toContain(CANARY);
+    expect(lines.length).toBeGreaterThan(5);
+    expect(lines.filter((line) => line.includes(CANARY))).toEqual([]);
 
-    expect((await held(worker)).rows).toContain(CANARY);
-    await forgetAggregate(
-      { aggregateType: 'letter', aggregateId: '1', now: new Date(worker.clock.now()) },
-      {
-        dynamodb: worker.clients.dynamodb,
-        s3: worker.clients.s3,
-        sqs: worker.clients.sqs,
-        queueUrls: [worker.names.dlqUrl, worker.names.quarantineQueueUrl],
-        tableName: worker.names.tableName,
-        payloadBucket: worker.names.payloadBucket,
-      },
-    );
-    const after = await held(worker);
-    expect(after.rows).not.toContain(CANARY);
-    expect(after.rows).not.toContain('EFFECT#');
-    expect(after.objects).toBe(0);
+    expect(JSON.stringify(await rows(worker))).toContain(CANARY);
+    await forgetAggregate({ ...about, now: new Date(worker.clock.now()) }, forgetDeps(worker));
+    expect(JSON.stringify(await rows(worker))).not.toContain('EFFECT#');
+    expect(await objects(worker)).toEqual([]);
+    expect(JSON.stringify(await everything(worker, lines))).not.toContain(CANARY);
+  });
+
+  it('leave nothing either when they were in doubt, and a person has said what happened', async () => {
+    const { lines, telemetry } = recorder();
+    const { provider } = post({ idempotent: false });
+    const worker = await startWorker({ messages: [letterOrdered], providers: [provider], telemetry });
+
+    await worker.send(letter('lost', true));
+    const effect = `${sealedKey(`${CANARY} lost`)}#letter`;
+    await worker.until(async () => (await rows(worker)).some((row) => row.includes('"IN_DOUBT"')));
+    const options = { completed: true, reference: `${CANARY} reference`, json: false };
+    await worker.until(async () => (await worker.executions('RUNNING')) === 1);
+    expect(await resolve(effect, options, targetOf(worker), testIo())).toBe(0);
+    await worker.untilIdle();
+
+    expect(await worker.inbox(sealedKey(`${CANARY} lost`))).toMatchObject({ status: 'COMPLETED' });
+    expect(await histories(worker)).not.toContain(CANARY);
+    expect(lines.filter((line) => line.includes(CANARY))).toEqual([]);
+    await forgetAggregate({ ...about, now: new Date(worker.clock.now()) }, forgetDeps(worker));
+    expect(JSON.stringify(await everything(worker, lines))).not.toContain(CANARY);
   });
 });

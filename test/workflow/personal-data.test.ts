@@ -1,14 +1,12 @@
-import { ScanCommand } from '@aws-sdk/client-dynamodb';
-import { GetObjectCommand, ListObjectVersionsCommand } from '@aws-sdk/client-s3';
-import { ListExecutionsCommand } from '@aws-sdk/client-sfn';
-import { ReceiveMessageCommand } from '@aws-sdk/client-sqs';
+import { PutObjectCommand } from '@aws-sdk/client-s3';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { forgetAggregate } from '../../lambdas/aws/forget.ts';
 import { TerminalFailure } from '../../lambdas/core/errors.ts';
+import { sha256 } from '../../lambdas/core/identity.ts';
 import { defineMessage } from '../../lambdas/core/message-type.ts';
 import { sealedKey } from '../../lambdas/core/seal.ts';
-import type { Telemetry } from '../../lambdas/core/telemetry.ts';
+import { everything, forgetDeps, histories, objects, received, recorder, rows } from '../helpers/held.ts';
 import { startWorker, type TestWorker } from '../helpers/worker.ts';
 
 const CANARY = 'canary7f3a';
@@ -57,14 +55,6 @@ const envelope = (version: number, fail: boolean) => ({
   payload: { name: `${CANARY} name`, fail },
 });
 
-/** Keeps every line and metric as text. */
-function recorder() {
-  const lines: string[] = [];
-  const keep = (...parts: unknown[]) => void lines.push(JSON.stringify(parts));
-  const telemetry: Telemetry = { info: keep, warn: keep, error: keep, metric: keep, flush() {} };
-  return { lines, telemetry };
-}
-
 async function startBoth() {
   const { lines, telemetry } = recorder();
   const worker = await startWorker({ messages: [personNoted], telemetry });
@@ -74,71 +64,6 @@ async function startBoth() {
   await worker.send({ ...envelope(2, true), payload: { name: `${CANARY} other`, fail: true } });
   await worker.untilIdle();
   return { worker, lines };
-}
-
-async function histories({ clients, names, stepFunctions }: TestWorker): Promise<string> {
-  const { executions = [] } = await clients.sfn.send(
-    new ListExecutionsCommand({ stateMachineArn: names.stateMachineArn }),
-  );
-  expect(executions.length).toBeGreaterThan(1);
-  return JSON.stringify([
-    executions,
-    executions.map(({ executionArn = '' }) => stepFunctions.history(executionArn)),
-  ]);
-}
-
-async function rows({ clients, names }: TestWorker): Promise<string[]> {
-  const { Items = [] } = await clients.dynamodb.send(new ScanCommand({ TableName: names.tableName }));
-  return Items.map((item) => JSON.stringify(item));
-}
-
-async function objects({ clients, names }: TestWorker): Promise<string[]> {
-  const { Versions = [] } = await clients.s3.send(
-    new ListObjectVersionsCommand({ Bucket: names.payloadBucket }),
-  );
-  return Promise.all(
-    Versions.map(async ({ Key = '', VersionId }) => {
-      const { Body } = await clients.s3.send(
-        new GetObjectCommand({
-          Bucket: names.payloadBucket,
-          Key,
-          ...(VersionId === undefined ? {} : { VersionId }),
-        }),
-      );
-      return `${Key} ${await Body?.transformToString()}`;
-    }),
-  );
-}
-
-/** Every message of every queue, with its attributes, as long as its consumers let it lie. */
-async function queued(worker: TestWorker): Promise<string[]> {
-  const { queueUrl, dlqUrl, quarantineQueueUrl } = worker.names;
-  const found = [];
-  for (const url of [queueUrl, dlqUrl, quarantineQueueUrl]) found.push(...(await received(worker, url)));
-  return found.map((message) => JSON.stringify(message));
-}
-
-/** All that any store, history, log or metric of the local runtime holds. */
-async function everything(worker: TestWorker, lines: readonly string[]): Promise<string[]> {
-  return [
-    ...(await rows(worker)),
-    ...(await objects(worker)),
-    ...(await queued(worker)),
-    await histories(worker),
-    ...lines,
-  ];
-}
-
-async function received({ clients }: TestWorker, queueUrl: string) {
-  const { Messages = [] } = await clients.sqs.send(
-    new ReceiveMessageCommand({
-      QueueUrl: queueUrl,
-      MaxNumberOfMessages: 10,
-      MessageAttributeNames: ['All'],
-      MessageSystemAttributeNames: ['All'],
-    }),
-  );
-  return Messages;
 }
 
 describe('a type whose data is a reference', () => {
@@ -172,6 +97,29 @@ describe('a type whose data is a reference', () => {
     const rejected = await received(worker, worker.names.dlqUrl);
     expect(rejected).toHaveLength(1);
     expect(JSON.stringify(rejected.map(({ Body: _, ...attributes }) => attributes))).not.toContain(CANARY);
+  });
+
+  it.each([
+    ['is there', true, { status: 'COMPLETED' }],
+    ['never appears', false, { status: 'FAILED_TERMINAL', failureCode: 'PAYLOAD_NOT_FOUND' }],
+  ])('shows nothing of a payload by reference, when the object %s', async (_what, isThere, row) => {
+    const { lines, telemetry } = recorder();
+    const worker = await startWorker({ messages: [personNoted], telemetry });
+    const content = JSON.stringify({ name: `${CANARY} name`, fail: false });
+    const bucket = worker.names.payloadBucket;
+    const key = `${CANARY}/scan`;
+    if (isThere) {
+      await worker.clients.s3.send(new PutObjectCommand({ Bucket: bucket, Key: key, Body: content }));
+    }
+
+    const { payload: _, ...rest } = envelope(1, false);
+    await worker.send({ ...rest, payloadRef: { bucket, key, sha256: sha256(content) } });
+    await worker.untilIdle();
+
+    expect(await worker.inbox(sealedKey(`${CANARY} key 1`))).toMatchObject(row);
+    expect(await histories(worker)).not.toContain(CANARY);
+    expect(lines.filter((line) => line.includes(CANARY))).toEqual([]);
+    expect(JSON.stringify(await received(worker, worker.names.quarantineQueueUrl))).not.toContain(CANARY);
   });
 
   it('keeps the failure’s text where only the row says', async () => {
@@ -290,15 +238,7 @@ describe('forgetAggregate', () => {
     now: new Date('2026-02-01T00:00:00Z'),
   };
   const forget = (worker: TestWorker, overrides: { keepAggregate?: boolean } = {}) =>
-    forgetAggregate(
-      { ...request, ...overrides },
-      {
-        ...worker.clients,
-        queueUrls: [worker.names.dlqUrl, worker.names.quarantineQueueUrl],
-        tableName: worker.names.tableName,
-        payloadBucket: worker.names.payloadBucket,
-      },
-    );
+    forgetAggregate({ ...request, ...overrides }, forgetDeps(worker));
 
   it('leaves the texts nowhere but in rows that the team wrote under keys of its own', async () => {
     const { worker, lines } = await startBoth();
