@@ -194,6 +194,17 @@ describe('WorkflowWorker', () => {
     });
   });
 
+  it('runs the newest code of every function, without versions or aliases', () => {
+    standard.resourceCountIs('AWS::Lambda::Alias', 0);
+    standard.resourceCountIs('AWS::Lambda::Version', 0);
+    const [machine] = Object.values(standard.findResources('AWS::StepFunctions::StateMachine'));
+    const { PlanFunctionArn, CommitFunctionArn, ReportFailureFunctionArn } =
+      machine?.Properties.DefinitionSubstitutions ?? {};
+    for (const arn of [PlanFunctionArn, CommitFunctionArn, ReportFailureFunctionArn]) {
+      expect(arn).toEqual({ 'Fn::GetAtt': [expect.stringMatching(/Function/), 'Arn'] });
+    }
+  });
+
   it('stands twice in one stack', () => {
     const stack = new Stack(quickApp(), 'Test');
     const first = new WorkflowWorker(stack, 'Cases', workerProps());
