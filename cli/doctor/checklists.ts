@@ -147,7 +147,7 @@ function production({ queue, source, functions, alarms }: Checks): readonly Draf
       'npx vitest run test/infrastructure/worker-permissions.test.ts holds each role against the calls of its code',
     ],
     [
-      'Concurrency is limited, so that the database is not overloaded',
+      'Reserved concurrency: a limit keeps the functions from overloading the database',
       [source.concurrency, source.reserved, source.account],
     ],
     ["The visibility time-out is longer than the function's time-out", [queue.visibility]],

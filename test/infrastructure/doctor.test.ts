@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { Duration } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
@@ -318,6 +318,20 @@ describe('stepwell doctor', () => {
     const named = lines.flatMap(({ shown = '' }) => shown.match(/test\/[\w./-]+\.test\.ts/g) ?? []);
     expect(named.length).toBeGreaterThan(5);
     expect(named.filter((path) => !existsSync(path))).toEqual([]);
+  });
+
+  it('has every line and every check in the documentation, in this order', async () => {
+    const { lists } = await examine(await deploy(TEMPLATE));
+    const page = readFileSync('docs/command-line.md', 'utf8');
+
+    const tables = lists.map(({ list, lines }) => {
+      const rows = lines.map(({ number, line, checks }) => {
+        const checked = checks.map((check) => check.line).join(' · ');
+        return `| ${number} | ${line} | ${checked === '' ? 'not checkable' : checked} |`;
+      });
+      return [`| ${list} | line | checked |`, '| --- | --- | --- |', ...rows].join('\n');
+    });
+    for (const table of tables) expect(page).toContain(table);
   });
 
   it('fails what is not there', async () => {
