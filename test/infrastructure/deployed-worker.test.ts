@@ -14,6 +14,7 @@ import { type LocalProviders, startProviders } from '../../local/providers/start
 import { bundledFunction } from '../helpers/deployed-function.ts';
 import { resolveWorker, type SynthesisedWorker, synthesiseWorker } from '../helpers/deployed-template.ts';
 import { type DeployedWorker, startDeployed } from '../helpers/deployed-worker.ts';
+import { emittedMetrics } from '../helpers/emf.ts';
 import { deadlineEnvelope, stageEnvelope } from '../helpers/envelopes.ts';
 import { removeFolder } from '../helpers/folders.ts';
 import { receiveAll } from '../helpers/queue.ts';
@@ -288,6 +289,31 @@ describe('the deployed worker', () => {
 
   it('sweeps', async () => {
     expect(await invoke('reconciler', SWEEP)).toEqual({ failed: false, answer: null });
+  });
+});
+
+describe('what the functions write', () => {
+  it('are metrics and log lines in JSON, under the names that the template gives', async () => {
+    const own = await startDeployed(synthesised);
+    const envelope = deadlineEnvelope();
+    await own.send(envelope);
+    await own.untilIdle();
+    await own.send(envelope);
+    await own.untilIdle();
+
+    const metrics = emittedMetrics(await own.end());
+    const service = { service: WORKER_NAME };
+    for (const [name, unit, dimensions] of [
+      ['MessagesStarted', 'Count', service],
+      ['DuplicatesDropped', 'Count', { ...service, kind: 'DUPLICATE_COMPLETED' }],
+      ['ReceiveCount', 'Count', service],
+      ['MessagesCompleted', 'Count', service],
+      ['CommitLatency', 'Milliseconds', service],
+    ] as const) {
+      expect(metrics).toContainEqual(
+        expect.objectContaining({ name, unit, namespace: 'Stepwell', dimensions }),
+      );
+    }
   });
 });
 

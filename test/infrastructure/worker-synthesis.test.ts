@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { App, Duration, Stack, Validations } from 'aws-cdk-lib';
+import { App, Stack, Validations } from 'aws-cdk-lib';
 import { Vpc } from 'aws-cdk-lib/aws-ec2';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { AwsSolutionsChecks } from 'cdk-nag';
@@ -54,44 +54,7 @@ const everything = (stack: Stack): Partial<WorkflowWorkerProps> => ({
   invalidMessages: 'quarantine',
 });
 
-/** Every documented option with a set of values, one of them the default. */
-const OPTIONS = {
-  fifo: [false, true],
-  profile: ['production', 'development'],
-  invalidMessages: ['dlq', 'quarantine'],
-  batchSize: [10, 100],
-  maxBatchingWindow: [Duration.seconds(0), Duration.seconds(5)],
-  maxInFlight: [undefined, 50],
-  logExecutionData: [false, true],
-} as const;
-
-function* combinations(): Generator<Partial<WorkflowWorkerProps>> {
-  for (let bits = 0; bits < 2 ** Object.keys(OPTIONS).length; bits += 1) {
-    const entries = Object.entries(OPTIONS).map(
-      ([name, values], index) => [name, values[(bits >> index) & 1]] as const,
-    );
-    yield Object.fromEntries(entries.filter(([, value]) => value !== undefined));
-  }
-}
-
-const isPossible = ({ fifo, batchSize = 10, maxBatchingWindow }: Partial<WorkflowWorkerProps>): boolean => {
-  const window = maxBatchingWindow?.toSeconds() ?? 0;
-  return fifo === true ? batchSize <= 10 && window === 0 : batchSize <= 10 || window >= 1;
-};
-
 describe('synthesis', () => {
-  it('takes every combination of options or refuses it with a reason', () => {
-    const stack = new Stack(new App({ context: { 'aws:cdk:bundling-stacks': [] } }), 'Test');
-    let count = 0;
-    for (const props of combinations()) {
-      const create = () => new WorkflowWorker(stack, `Worker${count}`, workerProps(props));
-      count += 1;
-      if (isPossible(props)) expect(create, JSON.stringify(props)).not.toThrow();
-      else expect(create, JSON.stringify(props)).toThrow(/batchSize|maxBatchingWindow/);
-    }
-    expect(count).toBe(128);
-  });
-
   it.each([
     ['the defaults', nothing],
     ['everything', everything],
