@@ -4,8 +4,14 @@ import { SignatureV4 } from '@smithy/signature-v4';
 import { ConfigurationError } from '../core/errors.ts';
 import type { Environment } from './env.ts';
 
-/** Services whose few calls are written out here, because their clients are a quarter of a bundle each. */
-type SignedService = 'lambda' | 's3';
+/** Services whose few calls are written out here, because their clients are up to a quarter of a bundle each. */
+type SignedService = 'lambda' | 's3' | 'secretsmanager';
+
+const ENDPOINT_NAMES: Readonly<Record<SignedService, string>> = {
+  lambda: 'LAMBDA',
+  s3: 'S3',
+  secretsmanager: 'SECRETS_MANAGER',
+};
 
 /** What a call is sent with. Any SDK client with an endpoint of its own has it, and what {@link beside} makes. */
 export interface SignedClient {
@@ -20,7 +26,7 @@ export interface SignedCall {
   readonly service: SignedService;
   /** The API's name of the call. */
   readonly operation: string;
-  readonly method: 'GET' | 'PUT';
+  readonly method: 'GET' | 'POST' | 'PUT';
   /** Stands before the service's own host name, if it may. */
   readonly bucket?: string;
   /** Its segments are encoded. */
@@ -54,7 +60,7 @@ class ServiceError extends Error {
  */
 export function beside({ config }: DynamoDBClient, service: SignedService, env: Environment): SignedClient {
   const { credentials, region, requestHandler, sha256, streamCollector } = config;
-  const own = env[`AWS_ENDPOINT_URL_${service.toUpperCase()}`] ?? env.AWS_ENDPOINT_URL ?? '';
+  const own = env[`AWS_ENDPOINT_URL_${ENDPOINT_NAMES[service]}`] ?? env.AWS_ENDPOINT_URL ?? '';
   const endpoint = async () => {
     if (own !== '') return endpointOf(new URL(own));
     const [Region, UseFIPS] = await Promise.all([region(), config.useFipsEndpoint()]);
@@ -117,8 +123,8 @@ function placeOf({ bucket, path }: SignedCall, endpoint: ReturnType<typeof endpo
   return { ...endpoint, path: `${base}/${encodeSegment(bucket)}${path}` };
 }
 
-/** Lambda names its errors in a header, S3 in the body. */
+/** Lambda names its errors in a header, S3 in XML, Secrets Manager in JSON. */
 function codeOf(headers: Readonly<Record<string, string>>, body: Uint8Array): string | undefined {
   const [code] = (headers['x-amzn-errortype'] ?? '').split(':');
-  return code || /<Code>(\w+)<\/Code>/.exec(new TextDecoder().decode(body))?.[1];
+  return code || /(?:<Code>|"__type":\s*"(?:[\w.]+#)?)(\w+)/.exec(new TextDecoder().decode(body))?.[1];
 }

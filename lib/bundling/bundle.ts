@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { build, type Metafile } from 'esbuild';
+import { builtins } from './builtins.ts';
 import { ownSourceMaps } from './own-source-maps.ts';
 import { sdkDiet } from './sdk-diet.ts';
 
@@ -19,7 +20,7 @@ export interface BundleRequest {
 }
 
 /** Packages of ES modules that still call `require` find it under this name. */
-const REQUIRE = "import{createRequire}from'node:module';const require=createRequire(import.meta.url);";
+const REQUIRE = "const require=process.getBuiltinModule('node:module').createRequire(import.meta.url);";
 const ENTRY = 'index.mjs';
 
 /**
@@ -42,7 +43,7 @@ export async function bundle({ entry, outdir, alias, standIns, nodePaths }: Bund
     banner: { js: REQUIRE },
     alias: { ...alias },
     nodePaths: [...nodePaths],
-    plugins: [sdkDiet(standIns), ownSourceMaps(dirname(dirname(entry)))],
+    plugins: [builtins, sdkDiet(standIns), ownSourceMaps(dirname(dirname(entry)))],
     minify: true,
     legalComments: 'none',
     sourcemap: true,

@@ -44,7 +44,6 @@ const roleOf = (part: { readonly role: WorkerFunction['role'] }): string =>
 
 const SERVICES: Readonly<Record<string, string>> = {
   '@aws-sdk/client-dynamodb': 'dynamodb',
-  '@aws-sdk/client-secrets-manager': 'secretsmanager',
   '@aws-sdk/client-sfn': 'states',
   '@aws-sdk/client-sqs': 'sqs',
 };
