@@ -24,7 +24,7 @@ export interface Manifest {
 export type MessageRegistry = ReadonlyMap<string, AnyMessageDefinition>;
 
 /**
- * @throws ConfigurationError when two definitions share a type, or the types of one stream differ in ordering.
+ * @throws ConfigurationError when two definitions share a type, or the types of one stream differ in ordering or data.
  */
 export function createRegistry(definitions: readonly AnyMessageDefinition[]): MessageRegistry {
   const registry = new Map<string, AnyMessageDefinition>();

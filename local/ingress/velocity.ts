@@ -18,13 +18,18 @@ export interface Rendered {
 /** Names that may be asked for before they are set, and are null then. */
 const OVERRIDE = /^(requestOverride\.header|responseOverride)\./;
 
+/** The few templates of an ingress are read once. */
+const parsed = new Map<string, readonly Node[]>();
+
 /**
  * Renders a mapping template as Velocity 1.7 does: a missing value is null, a comparison with null does not hold.
  * @throws Error naming what is not supported, so that a template never renders to something else than it would there
  */
 export function renderVelocity(template: string, scope: TemplateScope): Rendered {
   const renderer = new Renderer(scope);
-  const text = renderer.render(parseVelocity(template));
+  const nodes = parsed.get(template) ?? parseVelocity(template);
+  parsed.set(template, nodes);
+  const text = renderer.render(nodes);
   return { text, overrides: Object.fromEntries(renderer.overrides) };
 }
 
