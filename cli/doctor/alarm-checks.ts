@@ -12,8 +12,8 @@ interface Watched {
   readonly dimensions: Readonly<Record<string, string>>;
 }
 
-/** Functions that throw for no other reason than that they fail. */
-const THROWING = ['starter', 'plan', 'waker', 'reconciler'];
+/** Every worker's functions; those of its providers come on top. */
+const PARTS = ['starter', 'plan', 'commit', 'report-failure', 'waker', 'reconciler'];
 const EFFECT_PART = 'run-effect-';
 const METRICS_NAMESPACE = 'Stepwell';
 /** What an alarm's description leads to. */
@@ -60,6 +60,13 @@ export function alarmChecks({ alarms, dashboard, names }: Facts) {
   const visible = 'ApproximateNumberOfMessagesVisible';
   const dlq = queueAlarm('messages in the dead-letter queue', names.dlqUrl, visible);
   const providers = Object.keys(names.functions ?? {}).filter((part) => part.startsWith(EFFECT_PART));
+  const ofProviders = (line: string, needed: (part: string) => Watched) =>
+    check(line, alarms, (found) =>
+      faulty(
+        providers.filter((part) => !judge(needed(part), found)[0]),
+        providers.length === 0 ? 'no provider is configured' : `${providers.length} providers`,
+      ),
+    );
   return {
     dlq: watched(dlq),
     runbook: check('That alarm says where the runbook is', alarms, (found) => {
@@ -82,16 +89,15 @@ export function alarmChecks({ alarms, dashboard, names }: Facts) {
       watched(machine('executions that were stopped', 'ExecutionsAborted')),
       watched(machine('executions that timed out', 'ExecutionsTimedOut')),
     ],
-    errors: THROWING.map((part) => watched(lambda(part, 'Errors', `errors of the function ${part}`))),
-    doubts: check("An alarm tells of each provider's effects in doubt", alarms, (found) => {
-      const missing = providers.filter((part) => {
-        const provider = part.slice(EFFECT_PART.length);
-        return !judge(own(provider, 'EffectsInDoubt', { provider }), found)[0];
-      });
-      return faulty(
-        missing,
-        providers.length === 0 ? 'no provider is configured' : `${providers.length} providers`,
-      );
+    errors: [
+      ...PARTS.map((part) => watched(lambda(part, 'Errors', `errors of the function ${part}`))),
+      ofProviders("An alarm tells of errors of each provider's function", (part) =>
+        lambda(part, 'Errors', part),
+      ),
+    ],
+    doubts: ofProviders("An alarm tells of each provider's effects in doubt", (part) => {
+      const provider = part.slice(EFFECT_PART.length);
+      return own(provider, 'EffectsInDoubt', { provider });
     }),
     dashboard: Object.entries(SHOWN(names)).map(([what, word]) =>
       check(`The dashboard shows ${what}`, dashboard, (body) => [body.includes(word), word]),
