@@ -1,4 +1,5 @@
 import { PutObjectCommand } from '@aws-sdk/client-s3';
+import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { forgetAggregate } from '../../lambdas/aws/forget.ts';
@@ -290,6 +291,32 @@ describe('forgetAggregate', () => {
     expect(await worker.depth(worker.names.dlqUrl)).toBe(3);
     expect(await received(worker, worker.names.dlqUrl)).toHaveLength(3);
   });
+
+  it.each([
+    [3, { messages: 1, unseen: 0 }, 3],
+    [11, { messages: 0, unseen: 2 }, 12],
+  ])(
+    'deletes from a FIFO dead-letter queue what %i others of the group let it see',
+    async (others, found, left) => {
+      const worker = await startWorker({ messages: [personNoted], fifo: true });
+      const deadLetters = [...Array(others).fill('other'), request.aggregateId];
+      for (const [index, aggregateId] of deadLetters.entries()) {
+        await worker.clients.sqs.send(
+          new SendMessageCommand({
+            QueueUrl: worker.names.dlqUrl,
+            MessageBody: JSON.stringify({ ...envelope(index + 1, false), aggregateId }),
+            MessageGroupId: 'group',
+            MessageDeduplicationId: String(index),
+          }),
+        );
+      }
+
+      expect(await forget(worker)).toMatchObject(found);
+
+      expect(await worker.depth(worker.names.dlqUrl)).toBe(left);
+      expect((await received(worker, worker.names.dlqUrl)).length).toBeGreaterThan(0);
+    },
+  );
 
   it('says how many dead letters it could not look at', async () => {
     const { worker } = await startBoth();
