@@ -130,7 +130,7 @@ export interface MessageDefinition<P> {
   /** Lifts a payload of version n to version n+1; it is then validated again. */
   readonly upcast?: Readonly<Record<number, (payload: unknown) => unknown>>;
   readonly ordering: Ordering;
-  /** Types of one stream share a version sequence on an aggregate. @default the type */
+  /** Types of one stream share a version sequence on an aggregate, one ordering and one `data`. @default the type */
   readonly stream?: string;
   readonly attempts?: TypeAttempts;
   /** What happens behind a quarantined predecessor (`sequential`, `arrival`). @default 'block' */
