@@ -15,7 +15,11 @@ export interface SmokeCase {
 const EFFECTIVE_AT = '2026-01-01T10:15:00Z';
 
 /** The messages of a run: one of each outcome, of the example types that call nobody. */
-export function smokeCases(run: string, at: string, effects: boolean): readonly SmokeCase[] {
+export function smokeCases(
+  run: string,
+  at: string,
+  { effects, fifo }: { readonly effects: boolean; readonly fifo: boolean },
+): readonly SmokeCase[] {
   const marker = (name: string) => `smoke-${run}-${name}`;
   const key = (name: string) => `smoke:${run}:${name}`;
   const envelope = (name: string, aggregateId: string, fields: Readonly<Record<string, unknown>>) => ({
@@ -27,7 +31,7 @@ export function smokeCases(run: string, at: string, effects: boolean): readonly 
     idempotencyKey: key(name),
     ...fields,
   });
-  const [dated, staged, failing] = aggregatesOf(run);
+  const [dated, staged, failing, noted] = aggregatesOf(run);
   const deadline = (name: string, aggregateId: string, version: number, fields = {}, payload = {}) =>
     envelope(name, aggregateId, {
       schemaVersion: 2,
@@ -68,6 +72,11 @@ export function smokeCases(run: string, at: string, effects: boolean): readonly 
   const committed = { key: plain.idempotencyKey, status: 'COMPLETED' } as const;
   const other = deadline('deadline', dated, 2, { messageId: marker('other') }, { stage: 'INTAKE' });
   const later = stage(2, 'REVIEW');
+  const note = envelope('note', noted, {
+    schemaVersion: 1,
+    messageType: 'CaseNoteAdded',
+    payload: { noteId: marker('note'), category: 'smoke' },
+  });
   const payment = envelope('payment', `SMOKE-${run}`, {
     schemaVersion: 1,
     messageType: 'PaymentCaptureRequested',
@@ -93,6 +102,7 @@ export function smokeCases(run: string, at: string, effects: boolean): readonly 
       deadline('failure', failing, 1, {}, { stage: 'NO_SUCH_STAGE' }),
       'QUARANTINED STAGE_UNKNOWN',
     ),
+    ...(fifo ? [message('a note in order of arrival', note, 'COMPLETED')] : []),
     ...(effects ? [message('a payment of one cent', payment, 'COMPLETED')] : []),
   ];
 }
@@ -101,8 +111,5 @@ export function smokeCases(run: string, at: string, effects: boolean): readonly 
 export const DUPLICATE = 'DUPLICATE';
 
 /** Ids of the cases that a run works on. */
-export const aggregatesOf = (run: string): readonly [dated: string, staged: string, failing: string] => [
-  `SMOKE-${run}-A`,
-  `SMOKE-${run}-B`,
-  `SMOKE-${run}-C`,
-];
+export const aggregatesOf = (run: string) =>
+  [`SMOKE-${run}-A`, `SMOKE-${run}-B`, `SMOKE-${run}-C`, `SMOKE-${run}-D`] as const;

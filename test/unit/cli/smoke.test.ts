@@ -63,15 +63,15 @@ const payments = defineProvider({
 
 describe('stepwell smoke', () => {
   it.each([
-    ['a standard queue', {}],
-    ['a FIFO queue', { fifo: true }],
-    ['invalid messages in the quarantine', { invalidMessages: 'quarantine' } as const],
-  ])('sees one message of each outcome come to it, with %s', async (_what, settings) => {
+    ['a standard queue', {}, {}],
+    ['a FIFO queue', { fifo: true }, { 'a note in order of arrival': 'COMPLETED' }],
+    ['invalid messages in the quarantine', { invalidMessages: 'quarantine' } as const, {}],
+  ])('sees one message of each outcome come to it, with %s', async (_what, settings, besides) => {
     const worker = await startWorker(settings);
 
     const { exitCode, io } = await run(worker);
 
-    expect(resultsOf(io)).toEqual(EXPECTED);
+    expect(resultsOf(io)).toEqual({ ...EXPECTED, ...besides });
     expect(exitCode).toBe(0);
   });
 
