@@ -9,6 +9,7 @@ it('gives the starter what its sources need, and lets them replace none of the w
   new WorkflowWorker(stack, 'Worker', {
     messages,
     messagesEntry: new URL('../../lambdas/messages/index.ts', import.meta.url).pathname,
+    sourcesEntry: new URL('../../lambdas/sources/index.ts', import.meta.url).pathname,
     sourcesEnvironment: { PAYMENT_SECRET: 's', INVALID_MESSAGES: 'quarantine' },
   });
   const template = Template.fromStack(stack);
