@@ -33,6 +33,9 @@ interface Resource {
     readonly DefinitionSubstitutions: Expressions;
     readonly FunctionName: JsonValue;
     readonly FilterCriteria?: { readonly Filters: readonly { readonly Pattern: string }[] };
+    readonly BatchSize?: number;
+    readonly ScalingConfig?: { readonly MaximumConcurrency: number };
+    readonly RedrivePolicy?: { readonly maxReceiveCount: number };
   };
 }
 
@@ -73,8 +76,22 @@ function outputNames({ template }: SynthesisedWorker): OutputNames {
   return JSON.parse(evaluate(output[1].Value, String));
 }
 
-/** The name of the worker, by which its local counterparts are called too. */
-export const workerNameOf = (worker: SynthesisedWorker): string => outputNames(worker).workerName;
+/** What a local runtime is told, so that it has the worker's name and queue as the template has them. */
+export function runtimeSettings(worker: SynthesisedWorker) {
+  const { Resources } = worker.template;
+  const { workerName, queueUrl, functions } = outputNames(worker);
+  const { BatchSize, ScalingConfig } = mappingOf(Resources, functions.starter).Properties;
+  const { RedrivePolicy } = resource(Resources, queueUrl).Properties;
+  if (BatchSize === undefined || ScalingConfig === undefined || RedrivePolicy === undefined) {
+    throw new Error('The template leaves settings of the queue and its reader to AWS');
+  }
+  return {
+    workerName,
+    batchSize: BatchSize,
+    maxConcurrency: ScalingConfig.MaximumConcurrency,
+    maxReceiveCount: RedrivePolicy.maxReceiveCount,
+  };
+}
 
 /** What the worker of a template is made of, as it finds itself in a local runtime. */
 export function resolveWorker(worker: SynthesisedWorker, place: Surroundings) {
@@ -128,15 +145,22 @@ export function resolveWorker(worker: SynthesisedWorker, place: Surroundings) {
     if (value === undefined) throw new Error(`DefinitionSubstitutions of the template lacks ${text}`);
     return value;
   });
-  const patterns = Object.values(Resources)
-    .filter(({ Type }) => Type === 'AWS::Lambda::EventSourceMapping')
-    .filter(({ Properties }) => evaluate(Properties.FunctionName, String) === names.functions.waker)
-    .flatMap(({ Properties }) => Properties.FilterCriteria?.Filters ?? []);
+  const patterns = mappingOf(Resources, names.functions.waker).Properties.FilterCriteria?.Filters ?? [];
   return {
     bundles,
     definition,
     streamFilters: patterns.map(({ Pattern }) => JSON.parse(Pattern)),
   };
+}
+
+/** The event source of a function. */
+function mappingOf(resources: Readonly<Record<string, Resource>>, reference: string | undefined): Resource {
+  const found = Object.values(resources).find(
+    ({ Type, Properties }) =>
+      Type === 'AWS::Lambda::EventSourceMapping' && evaluate(Properties.FunctionName, String) === reference,
+  );
+  if (found === undefined) throw new Error(`The template has no event source for ${reference}`);
+  return found;
 }
 
 function resource(resources: Readonly<Record<string, Resource>>, reference: string): Resource {

@@ -5,9 +5,9 @@ import { startRuntime } from '../../local/runtime.ts';
 import { type BundledFunction, bundledFunction } from './deployed-function.ts';
 import {
   resolveWorker,
+  runtimeSettings,
   type Surroundings,
   type SynthesisedWorker,
-  workerNameOf,
 } from './deployed-template.ts';
 import { type AskedWorker, askWorker } from './worker-questions.ts';
 
@@ -54,7 +54,7 @@ export async function startDeployed(
     clock: systemClock,
     random: systemRandom,
     newId: systemId,
-    workerName: workerNameOf(worker),
+    ...runtimeSettings(worker),
     sweepSeconds: 0,
     onError: (error) => failures.push(error),
     deployment(place) {
