@@ -144,21 +144,23 @@ function run(script: string, environment: Readonly<Record<string, string>>): str
 const load = (entry: string) =>
   `const { handler } = await import(${JSON.stringify(pathToFileURL(entry).href)});
    if (typeof handler !== 'function') throw new Error('no handler');`;
-/** When everything is loaded that loading has begun, lazily loaded clients of a provider included. */
-const REPORT_TIME = `process.once('beforeExit', () => {
-  const { user, system } = process.cpuUsage();
-  process.stdout.write(JSON.stringify({ passed: performance.now(), processor: (user + system) / 1000 }));
-});`;
 
-/** Milliseconds from a process's start until it has loaded the asset, or nothing. */
+/** Milliseconds from a process's start. */
 interface Times {
-  readonly passed: number;
-  /** Of the processor: the same whatever else the machine does, and what a function with a part of one waits for. */
+  /** Processor time until the handler is there: the same whatever else the machine does. */
   readonly processor: number;
+  /** Time that has passed until then. */
+  readonly passed: number;
+  /** Processor time until all is loaded that loading has begun: a provider's client goes on after the handler. */
+  readonly settled: number;
 }
 
+const CLOCK = `const processor = () => { const { user, system } = process.cpuUsage(); return (user + system) / 1000; };`;
+const REPORT = `const times = { processor: processor(), passed: performance.now() };
+  process.once('beforeExit', () => process.stdout.write(JSON.stringify({ ...times, settled: processor() })));`;
+
 const loadTimes = ({ entry, environment }: Asset): Times =>
-  JSON.parse(run(`${REPORT_TIME}${entry === '' ? '' : load(entry)}`, environment));
+  JSON.parse(run(`${CLOCK}${entry === '' ? '' : load(entry)}${REPORT}`, environment));
 
 /** The asset's files that are read at init. */
 function loadedFiles({ entry, environment }: Asset): readonly string[] {
@@ -200,39 +202,42 @@ try {
   }
   const medianOf = (asset: Asset, kind: keyof Times) =>
     median((times.get(asset) ?? []).map((taken) => taken[kind]));
+  const added = (asset: Asset, kind: keyof Times) => medianOf(asset, kind) - medianOf(bare, kind);
   const rows = assets.map((asset) => {
     const folder = dirname(asset.entry);
     const scripts = readdirSync(folder).filter(isScript);
-    const processor = medianOf(asset, 'processor') - medianOf(bare, 'processor');
     return {
       asset,
       whole: kilobytes(scripts.map((file) => join(folder, file))),
       atInit: kilobytes(loadedFiles(asset)),
-      processor,
-      passed: medianOf(asset, 'passed') - medianOf(bare, 'passed'),
-      ratio: processor / (medianOf(peer, 'processor') - medianOf(bare, 'processor')),
+      passed: added(asset, 'passed'),
+      processor: added(asset, 'processor'),
+      settled: added(asset, 'settled'),
+      ratio: added(asset, 'processor') / added(peer, 'processor'),
     };
   });
 
-  console.log(`Node ${process.version}, medians of ${ROUNDS} processes each
+  const bareMillis = [medianOf(bare, 'passed'), medianOf(bare, 'processor')].map((value) => value.toFixed(0));
+  console.log(`Node ${process.version}, medians of ${ROUNDS} processes each, less a bare process's ${bareMillis.join(' and ')} ms
   asset KB  all JavaScript of the asset, without source maps
   init KB   the part of it that is read at init
-  cpu ms    processor time until everything is loaded; a bare process's ${medianOf(bare, 'processor').toFixed(0)} ms are taken off
-  wall ms   the time that passed meanwhile; a bare process's ${medianOf(bare, 'passed').toFixed(0)} ms are taken off
+  wall ms   from the process's start until the handler is exported
+  cpu ms    the processor's time until then
+  init ms   the processor's time until all is read that init reads
   of peer   cpu ms, as a part of the first row's
 `);
   const line = (name: string, ...cells: readonly string[]) =>
     console.log(name.padEnd(38) + cells.map((cell) => cell.padStart(9)).join(''));
-  line('function', 'asset KB', 'init KB', 'cpu ms', 'wall ms', 'of peer');
-  for (const { asset, whole, atInit, processor, passed, ratio } of rows) {
-    const numbers = [whole, atInit, processor, passed].map((value) => value.toFixed(0));
+  line('function', 'asset KB', 'init KB', 'wall ms', 'cpu ms', 'init ms', 'of peer');
+  for (const { asset, whole, atInit, passed, processor, settled, ratio } of rows) {
+    const numbers = [whole, atInit, passed, processor, settled].map((value) => value.toFixed(0));
     line(asset.name, ...numbers, ratio.toFixed(2));
   }
   const missed = rows
     .filter(({ asset }) => own.includes(asset))
     .flatMap(({ asset: { name }, whole, ratio }) => [
       ...(whole > LARGEST_KB ? [`${name}: ${whole.toFixed(1)} KB, more than ${LARGEST_KB}`] : []),
-      ...(ratio > LARGEST_RATIO
+      ...(Number(ratio.toFixed(2)) > LARGEST_RATIO
         ? [`${name}: loads in ${ratio.toFixed(2)} of the peer's time, more than ${LARGEST_RATIO}`]
         : []),
     ]);

@@ -13,7 +13,7 @@ export interface BundleRequest {
   readonly outdir: string;
   /** Modules by the specifier under which they are imported. */
   readonly alias: Readonly<Record<string, string>>;
-  /** Modules in the place of those that the SDK loads when it first needs them, by specifier. */
+  /** Modules in the place of those that the SDK imports, by specifier. */
   readonly standIns: Readonly<Record<string, string>>;
   /** Folders in which packages are looked for at last. */
   readonly nodePaths: readonly string[];

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
 import type { Plugin } from 'esbuild';
 import { mappedByModule } from './own-source-maps.ts';
 
@@ -6,12 +7,24 @@ import { mappedByModule } from './own-source-maps.ts';
 const CONSTANT = /^const (\w+) = ("[^"\\\n]*");$/gm;
 const COMPUTED_KEY = /\[(\w+)\]:/g;
 
-/** Where a machine keeps its user's settings. Of all the SDK's providers of settings it is the one with files. */
-const CONFIG_FILES = /@smithy[\\/]core[\\/].*[\\/]fromSharedConfigFiles\.js$/;
-const NO_CONFIG_FILES = `
-export const fromSharedConfigFiles = () => async () => {
-  throw Object.assign(new Error('A function has no configuration files'), { tryNextLink: true });
-};`;
+/** The next provider of the setting is asked. */
+const NOT_HERE = `() => async () => {
+  throw Object.assign(new Error('A function has no user'), { tryNextLink: true });
+}`;
+/**
+ * What the SDK asks of a machine: its user's settings in `~/.aws` and sign-in by single sign-on, and EC2 which Region
+ * it is in. A function has its environment. By the module and what it exports.
+ */
+const OF_A_MACHINE = new Map([
+  ['fromSharedConfigFiles', NOT_HERE],
+  ['fromSso', NOT_HERE],
+  ['getInstanceMetadataRegion', 'async () => undefined'],
+]);
+const MACHINE_MODULES = new RegExp(
+  `@(smithy[\\\\/]core|aws-sdk[\\\\/]token-providers)[\\\\/].*[\\\\/](${[...OF_A_MACHINE.keys()].join('|')})\\.js$`,
+);
+
+const SDK = /[\\/]node_modules[\\/]@(aws-sdk|smithy)[\\/]/;
 
 /**
  * Lets esbuild leave out what a function does not use of the AWS SDK.
@@ -19,9 +32,10 @@ export const fromSharedConfigFiles = () => async () => {
  * - A client's module of schemas describes every operation. esbuild keeps an object with a computed key, since making
  *   the key might have an effect: the keys, which are constants, are written out.
  * - A client reads its version from its manifest, which comes whole: the version alone is left.
- * - What the SDK looks for in `~/.aws` is not there: settings are those of the environment.
+ * - What the SDK asks of a machine has no answer: settings are those of the environment.
  *
- * @param standIns modules in the place of those that the SDK loads when it first needs them, by specifier
+ * @param standIns modules in the place of those that the SDK imports, by specifier. For a part of the SDK itself, only
+ *   where it is loaded when it is first needed: a client that imports it from the start names more of it
  */
 export const sdkDiet = (standIns: Readonly<Record<string, string>>): Plugin => ({
   name: 'sdk-diet',
@@ -34,12 +48,14 @@ export const sdkDiet = (standIns: Readonly<Record<string, string>>): Plugin => (
       const { version }: { readonly version: string } = JSON.parse(await readFile(path, 'utf8'));
       return { contents: JSON.stringify({ version }), loader: 'json' };
     });
-    builder.onLoad({ filter: CONFIG_FILES }, ({ path }) => ({
-      contents: mappedByModule(path, NO_CONFIG_FILES),
-      loader: 'js',
-    }));
-    builder.onResolve({ filter: /^@(aws-sdk|smithy)\// }, ({ path, kind }) => {
-      const standIn = kind === 'dynamic-import' ? standIns[path] : undefined;
+    builder.onLoad({ filter: MACHINE_MODULES }, ({ path }) => {
+      const name = basename(path, '.js');
+      const contents = `export const ${name} = ${OF_A_MACHINE.get(name)};`;
+      return { contents: mappedByModule(path, contents), loader: 'js' };
+    });
+    builder.onResolve({ filter: /./ }, ({ path, kind, importer }) => {
+      const fits = SDK.test(importer) && (kind === 'dynamic-import' || !path.startsWith('@'));
+      const standIn = fits ? standIns[path] : undefined;
       return standIn === undefined ? undefined : { path: standIn };
     });
   },

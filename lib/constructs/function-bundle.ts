@@ -68,7 +68,7 @@ class LocalBundling implements ILocalBundling {
         ...modules,
       },
       standIns: {
-        '@aws-sdk/nested-clients/sso-oidc': join(LAMBDAS, `aws/no-sso.${SCRIPT_SUFFIX}`),
+        'mnemonist/lru-cache': join(LAMBDAS, `aws/lru-cache.${SCRIPT_SUFFIX}`),
         // A provider may call a service that answers by a stream.
         ...(modules['stepwell-providers'] === undefined
           ? { '@smithy/core/event-streams': join(LAMBDAS, `aws/no-event-streams.${SCRIPT_SUFFIX}`) }
