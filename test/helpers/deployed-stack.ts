@@ -9,22 +9,59 @@ import {
 import { listenOnLoopback } from '../../local/edge/http-server.ts';
 import { createResolver, REGION, STACK_NAME } from './template-values.ts';
 
-/** What a template or an answer holds: of any shape, as JSON is. */
-type Json = ReturnType<typeof JSON.parse>;
+/** Properties of resources, as far as the services' answers are made of them; a resource has those of its type. */
+interface Properties {
+  Queues: string[];
+  PolicyDocument: unknown;
+  KmsMasterKeyId?: string;
+  RedrivePolicy: { deadLetterTargetArn: string; maxReceiveCount: number };
+  GlobalSecondaryIndexes: object[];
+  AttributeDefinitions: { AttributeName: string; AttributeType: string }[];
+  TimeToLiveSpecification?: { AttributeName?: string; Enabled?: boolean };
+  PointInTimeRecoverySpecification?: { PointInTimeRecoveryEnabled?: boolean };
+  StateMachineType: string;
+  DefinitionString: string;
+  DefinitionSubstitutions: Record<string, string>;
+  LoggingConfiguration: {
+    Level: string;
+    IncludeExecutionData: boolean;
+    Destinations: { CloudWatchLogsLogGroup: { LogGroupArn: string } }[];
+  };
+  EventSourceArn: string;
+  FunctionName: string;
+  Enabled?: boolean;
+  Role: unknown;
+  Environment: { Variables: Record<string, unknown> };
+  ReservedConcurrentExecutions?: number;
+  DashboardBody: unknown;
+  VersioningConfiguration?: object;
+  PublicAccessBlockConfiguration?: object;
+  LifecycleConfiguration?: { Rules: { Status: string; ExpirationInDays?: number }[] };
+}
+
 interface Resource {
   readonly Type: string;
-  readonly Properties: Json;
+  readonly Properties: Properties;
 }
+
+/** A template as CDK synthesises it. */
+export interface DeployedTemplate {
+  readonly Resources: Record<string, Resource>;
+  readonly Outputs?: Readonly<Record<string, { readonly Value: unknown }>>;
+}
+
+/** What a call asks, as far as an answer depends on it. */
+type Input = Readonly<Record<string, string | undefined>>;
 
 /** A stack as it would stand after its deployment, and what a test may change of it. */
 export interface DeployedStack {
   readonly name: string;
   /** Properties of the only resource of a type whose logical id contains `part`. */
-  properties(type: string, part: string): Json;
+  properties(type: string, part: string): Properties;
   /** Adds a resource. */
-  add(logicalId: string, type: string, properties: Json): void;
+  add(logicalId: string, type: string, properties: Partial<Properties>): void;
   /** Laid over what the services answer, by operation. */
-  readonly answers: Record<string, Json>;
+  readonly answers: Record<string, unknown>;
   /** Operations that fail, with the error's code. */
   readonly failures: Record<string, string>;
 }
@@ -36,34 +73,35 @@ export interface DeployedStack {
  * @param onRequest told of every call
  */
 export async function deploy(
-  template: Json,
+  template: DeployedTemplate | object,
   onRequest: (request: EdgeRequest) => void = () => {},
 ): Promise<DeployedStack> {
   // A test may change it.
-  const { Resources, Outputs }: { readonly Resources: Record<string, Resource>; readonly Outputs: Json } =
-    structuredClone(template);
-  const answers: Record<string, Json> = {};
+  const { Resources, Outputs = {} }: DeployedTemplate = JSON.parse(JSON.stringify(template));
+  const answers: Record<string, unknown> = {};
   const failures: Record<string, string> = {};
   const server = await listenOnLoopback(async (request) => answer(request));
   onTestFinished(() => server.close());
   const resolve = createResolver((id) => Resources[id]?.Type, server.url);
-  const ofType = (type: string) =>
-    Object.entries(Resources).flatMap(([id, resource]): readonly (readonly [string, Json])[] =>
-      resource.Type === type ? [[id, resolve(resource.Properties)]] : [],
+  const resolved = (resource: Resource): Properties =>
+    JSON.parse(JSON.stringify(resolve(resource.Properties)));
+  const ofType = (type: string): readonly (readonly [id: string, properties: Properties])[] =>
+    Object.entries(Resources).flatMap(([id, resource]) =>
+      resource.Type === type ? [[id, resolved(resource)] as const] : [],
     );
-  const named = (type: string, name: string): Json => ofType(type).find(([id]) => name.endsWith(id))?.[1];
+  const named = (type: string, name = ''): Properties | undefined =>
+    ofType(type).find(([id]) => name.endsWith(id))?.[1];
 
   /** What a service says; undefined for what is not there. */
-  function say(operation: string, input: Json): Json {
+  function say(operation: string, input: Input): object | undefined {
+    const { QueueUrl = '', TableName = '', FunctionName = '' } = input;
     switch (operation) {
       case 'GetQueueAttributes': {
-        const queue = named('AWS::SQS::Queue', input.QueueUrl);
+        const queue = named('AWS::SQS::Queue', QueueUrl);
         if (queue === undefined) return undefined;
-        const policy = ofType('AWS::SQS::QueuePolicy').find(([, { Queues }]) =>
-          Queues.includes(input.QueueUrl),
-        );
+        const policy = ofType('AWS::SQS::QueuePolicy').find(([, { Queues }]) => Queues.includes(QueueUrl));
         const attributes = {
-          QueueArn: resolve({ 'Fn::GetAtt': [input.QueueUrl.split('/').at(-1), 'Arn'] }),
+          QueueArn: resolve({ 'Fn::GetAtt': [QueueUrl.split('/').at(-1), 'Arn'] }),
           VisibilityTimeout: 30,
           MessageRetentionPeriod: 345_600,
           ...queue,
@@ -77,20 +115,20 @@ export async function deploy(
         return { Attributes: Object.fromEntries(texts) };
       }
       case 'DescribeTable': {
-        const table = named('AWS::DynamoDB::Table', input.TableName);
+        const table = named('AWS::DynamoDB::Table', TableName);
         if (table === undefined) return undefined;
         const indexes = table.GlobalSecondaryIndexes ?? [];
         return {
           Table: {
             TableStatus: 'ACTIVE',
             ...table,
-            GlobalSecondaryIndexes: indexes.map((index: Json) => ({ IndexStatus: 'ACTIVE', ...index })),
-            LatestStreamArn: resolve({ 'Fn::GetAtt': [input.TableName, 'StreamArn'] }),
+            GlobalSecondaryIndexes: indexes.map((index) => ({ IndexStatus: 'ACTIVE', ...index })),
+            LatestStreamArn: resolve({ 'Fn::GetAtt': [TableName, 'StreamArn'] }),
           },
         };
       }
       case 'DescribeTimeToLive': {
-        const { TimeToLiveSpecification: ttl } = named('AWS::DynamoDB::Table', input.TableName);
+        const ttl = named('AWS::DynamoDB::Table', TableName)?.TimeToLiveSpecification;
         return {
           TimeToLiveDescription: {
             AttributeName: ttl?.AttributeName,
@@ -99,7 +137,7 @@ export async function deploy(
         };
       }
       case 'DescribeContinuousBackups': {
-        const { PointInTimeRecoverySpecification: recovery } = named('AWS::DynamoDB::Table', input.TableName);
+        const recovery = named('AWS::DynamoDB::Table', TableName)?.PointInTimeRecoverySpecification;
         const PointInTimeRecoveryStatus = recovery?.PointInTimeRecoveryEnabled ? 'ENABLED' : 'DISABLED';
         return {
           ContinuousBackupsDescription: {
@@ -110,18 +148,19 @@ export async function deploy(
       }
       case 'DescribeStateMachine': {
         const machine = named('AWS::StepFunctions::StateMachine', input.stateMachineArn);
+        if (machine === undefined) return undefined;
         const { LoggingConfiguration: logging, DefinitionSubstitutions = {} } = machine;
         return {
           status: 'ACTIVE',
           type: machine.StateMachineType,
           definition: String(machine.DefinitionString).replace(
             /\$\{(\w+)\}/g,
-            (_whole, name: string) => DefinitionSubstitutions[name],
+            (_whole, name: string) => DefinitionSubstitutions[name] ?? '',
           ),
           loggingConfiguration: {
             level: logging.Level,
             includeExecutionData: logging.IncludeExecutionData,
-            destinations: logging.Destinations.map(({ CloudWatchLogsLogGroup }: Json) => ({
+            destinations: logging.Destinations.map(({ CloudWatchLogsLogGroup }) => ({
               cloudWatchLogsLogGroup: { logGroupArn: CloudWatchLogsLogGroup.LogGroupArn },
             })),
           },
@@ -142,19 +181,19 @@ export async function deploy(
             })),
         };
       case 'GetFunctionConfiguration': {
-        const configuration = named('AWS::Lambda::Function', input.FunctionName);
+        const configuration = named('AWS::Lambda::Function', FunctionName);
         return (
           configuration && {
             State: 'Active',
             LastUpdateStatus: 'Successful',
-            FunctionArn: resolve({ 'Fn::GetAtt': [input.FunctionName, 'Arn'] }),
+            FunctionArn: resolve({ 'Fn::GetAtt': [FunctionName, 'Arn'] }),
             ...configuration,
           }
         );
       }
       case 'GetFunctionConcurrency': {
-        const { ReservedConcurrentExecutions } = named('AWS::Lambda::Function', input.FunctionName);
-        return { ReservedConcurrentExecutions };
+        const starter = named('AWS::Lambda::Function', FunctionName);
+        return { ReservedConcurrentExecutions: starter?.ReservedConcurrentExecutions };
       }
       case 'GetAccountSettings':
         return { AccountLimit: { ConcurrentExecutions: 1000, UnreservedConcurrentExecutions: 1000 } };
@@ -177,7 +216,7 @@ export async function deploy(
     const { operation, input } = callOf(request);
     onRequest(request);
     const failure = failures[operation];
-    if (operation === 'DescribeStacks') return stacks(input.StackName);
+    if (operation === 'DescribeStacks') return stacks(input.StackName ?? '');
     if (operation.startsWith('GetBucket') || operation === 'GetPublicAccessBlock') {
       return failure === undefined
         ? xmlResponse(200, bucketAnswer(operation, ofType('AWS::S3::Bucket')[0]?.[1] ?? {}))
@@ -200,7 +239,7 @@ export async function deploy(
         `<ErrorResponse><Error><Code>${code}</Code><Message>${message}</Message></Error></ErrorResponse>`,
       );
     }
-    const members = Object.entries(Outputs ?? {}).map(([key, { Value }]: [string, Json]) => {
+    const members = Object.entries(Outputs).map(([key, { Value }]) => {
       const text = String(resolve(Value)).replaceAll('&', '&amp;').replaceAll('<', '&lt;');
       return `<member><OutputKey>${key}</OutputKey><OutputValue>${text}</OutputValue></member>`;
     });
@@ -221,20 +260,23 @@ export async function deploy(
     answers,
     failures,
     add(logicalId, Type, Properties) {
-      Resources[logicalId] = { Type, Properties };
+      Object.assign(Resources, { [logicalId]: { Type, Properties } });
     },
     properties(type, part) {
       const found = Object.entries(Resources).filter(
         ([id, resource]) => resource.Type === type && id.includes(part),
       );
-      if (found.length !== 1) throw new Error(`${found.length} resources ${type} contain ${part}`);
-      return found[0]?.[1].Properties;
+      const [only, another] = found;
+      if (only === undefined || another !== undefined) {
+        throw new Error(`${found.length} resources ${type} contain ${part}`);
+      }
+      return only[1].Properties;
     },
   };
 }
 
 /** The operation of a request and what it asks, in whichever protocol it comes. */
-export function callOf(request: EdgeRequest): { readonly operation: string; readonly input: Json } {
+export function callOf(request: EdgeRequest): { readonly operation: string; readonly input: Input } {
   const target = request.headers['x-amz-target'];
   if (target !== undefined) {
     return { operation: target.split('.').at(-1) ?? '', input: JSON.parse(bodyText(request)) };
@@ -258,7 +300,7 @@ export function callOf(request: EdgeRequest): { readonly operation: string; read
   return { operation: 'GetBucketLifecycleConfiguration', input: {} };
 }
 
-function bucketAnswer(operation: string, bucket: Json): string {
+function bucketAnswer(operation: string, bucket: Partial<Properties>): string {
   const elements = (name: string, fields: Readonly<Record<string, unknown>>) =>
     `<${name}>${Object.entries(fields)
       .map(([key, value]) => `<${key}>${value}</${key}>`)
@@ -267,19 +309,21 @@ function bucketAnswer(operation: string, bucket: Json): string {
     return elements('VersioningConfiguration', { ...bucket.VersioningConfiguration });
   }
   if (operation === 'GetPublicAccessBlock') {
-    return elements('PublicAccessBlockConfiguration', bucket.PublicAccessBlockConfiguration ?? {});
+    return elements('PublicAccessBlockConfiguration', { ...bucket.PublicAccessBlockConfiguration });
   }
-  const rules = (bucket.LifecycleConfiguration?.Rules ?? []).map(({ Status, ExpirationInDays }: Json) => ({
+  const rules = (bucket.LifecycleConfiguration?.Rules ?? []).map(({ Status, ExpirationInDays }) => ({
     Status,
     Expiration: `<Days>${ExpirationInDays}</Days>`,
   }));
-  return `<LifecycleConfiguration>${rules.map((rule: Json) => elements('Rule', rule)).join('')}</LifecycleConfiguration>`;
+  return `<LifecycleConfiguration>${rules.map((rule) => elements('Rule', rule)).join('')}</LifecycleConfiguration>`;
 }
 
 /** One value laid over another. */
-function merge(under: Json, over: Json): Json {
+function merge(under: unknown, over: unknown): unknown {
   if (over === undefined) return under;
   if (typeof over !== 'object' || over === null || Array.isArray(over)) return over;
-  const keys = new Set([...Object.keys(under ?? {}), ...Object.keys(over)]);
-  return Object.fromEntries([...keys].map((key) => [key, merge(under?.[key], over[key])]));
+  const below: Readonly<Record<string, unknown>> = { ...Object(under) };
+  const above: Readonly<Record<string, unknown>> = { ...over };
+  const keys = new Set([...Object.keys(below), ...Object.keys(above)]);
+  return Object.fromEntries([...keys].map((key) => [key, merge(below[key], above[key])]));
 }

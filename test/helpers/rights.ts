@@ -82,7 +82,15 @@ function restRight(request: EdgeRequest): Right {
   return { action: `s3:${action}`, on };
 }
 
-function placeOf(service: string, operation: string, input: ReturnType<typeof JSON.parse>): string {
+/** What a call names of what it is for. */
+interface Input {
+  readonly IndexName?: string;
+  readonly QueueUrl?: string;
+  readonly SourceArn?: string;
+  readonly executionArn?: string;
+}
+
+function placeOf(service: string, operation: string, input: Input): string {
   if (UNBOUND.includes(operation)) return 'any';
   if (service === 'dynamodb') return input.IndexName === undefined ? 'table' : 'index';
   if (service === 'cloudwatch') return 'dashboard';

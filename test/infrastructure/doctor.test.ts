@@ -171,7 +171,10 @@ const DEFECTS: readonly (readonly [check: string, defect: Defect])[] = [
   [
     'All of its keys are texts',
     (stack) => {
-      stack.properties(TABLE, 'WorkerTable').AttributeDefinitions[0].AttributeType = 'N';
+      stack.properties(TABLE, 'WorkerTable').AttributeDefinitions.push({
+        AttributeName: 'other',
+        AttributeType: 'N',
+      });
     },
   ],
   [
