@@ -241,6 +241,21 @@ describe('workers beside each other', () => {
     );
   });
 
+  it.each([
+    ['that are named', REGION],
+    ['that the deployment decides', {}],
+  ])(
+    'are refused one name in two stacks of an account and Region %s, whose metrics would be one',
+    (_name, env) => {
+      const app = quickApp();
+      create(new Stack(app, 'First', env), {});
+      expect(() => create(new Stack(app, 'Second', env), {})).toThrow(
+        /workerName: is the name of the worker First\/Worker as well/,
+      );
+      expect(() => create(new Stack(app, 'Third', env), { workerName: 'other' })).not.toThrow();
+    },
+  );
+
   it('are one worker in two Regions, each with everything of its own', () => {
     const app = quickApp();
     const stacks = ['eu-west-1', 'us-east-1'].map((region) => {

@@ -22,7 +22,7 @@ export const checkNeighbours =
         'Give each worker a queue, and both from a topic if they are to see the same messages',
       );
       expect(
-        settings.workerName !== other.workerName || Stack.of(worker) !== Stack.of(other),
+        settings.workerName !== other.workerName || !isBeside(Stack.of(worker), Stack.of(other)),
         'workerName',
         `is the name of the worker ${path} as well: their metrics, alarms and \`--worker\` would be one`,
         'Rename one',
@@ -46,3 +46,7 @@ export const checkNeighbours =
       );
     }
   };
+
+/** Whether both are deployed into one account and Region: named ones, or those that the deployment decides. */
+const isBeside = (stack: Stack, other: Stack): boolean =>
+  stack.account === other.account && stack.region === other.region;
