@@ -21,6 +21,10 @@ export async function main(args: readonly string[], io: Io): Promise<ExitCode> {
     return answer;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.OK : EXIT.USAGE;
+    if (io.signal.aborted) {
+      io.note('Stopped: what was begun goes on, and nothing more is begun.');
+      return EXIT.FAILED;
+    }
     if (error instanceof CliError) {
       io.note(error.message.split('\n').map(plain).join('\n'));
       return error.exitCode;

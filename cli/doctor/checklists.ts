@@ -84,12 +84,12 @@ function design({ queue, source, table, functions, machine, alarms }: Checks): r
     [
       "The domain's table has a guard of uniqueness or version",
       [machine.definition, functions.release, table.replicas],
-      'npx vitest run test/workflow/ordering.test.ts test/workflow/contention.test.ts',
+      'in a clone of Stepwell, npx vitest run test/workflow/ordering.test.ts test/workflow/contention.test.ts',
     ],
     [
       'A duplicate of what has completed counts as success',
       [],
-      `${OUTCOMES}, a duplicate too; npx vitest run test/workflow/duplicates.test.ts`,
+      `${OUTCOMES}, a duplicate too; in a clone of Stepwell, npx vitest run test/workflow/duplicates.test.ts`,
     ],
     ['A changed payload under a known key raises an alert', [alarms.mismatches]],
     [
@@ -111,7 +111,7 @@ function design({ queue, source, table, functions, machine, alarms }: Checks): r
     [
       'A crash after the commit and before the deletion was tried',
       [],
-      'npx vitest run test/workflow/injection.test.ts: each call fails in each way, also after it was carried out',
+      'in a clone of Stepwell, npx vitest run test/workflow/injection.test.ts: each call fails in each way, also after it was carried out',
     ],
     [
       'Queue, worker, database, idempotency and dead-letter queue can be observed',
@@ -120,12 +120,12 @@ function design({ queue, source, table, functions, machine, alarms }: Checks): r
     [
       'Producers use an outbox where messages must follow the state of a database',
       [],
-      "review the producers; the worker's own events leave by its outbox: npx vitest run test/workflow/outbox.test.ts",
+      "review the producers; the worker's own events leave by its outbox: in a clone of Stepwell, npx vitest run test/workflow/outbox.test.ts",
     ],
     [
       'External side effects have idempotency or a log',
       [functions.effectLog, alarms.doubts],
-      'npx vitest run test/workflow/effects.test.ts test/workflow/effect-injection.test.ts',
+      'in a clone of Stepwell, npx vitest run test/workflow/effects.test.ts test/workflow/effect-injection.test.ts',
     ],
     [
       'Schemas have versions',
@@ -144,7 +144,7 @@ function production({ queue, source, functions, alarms }: Checks): readonly Draf
     [
       "Least privilege: a function's role has only the rights that it needs",
       [functions.roles],
-      'npx vitest run test/infrastructure/worker-permissions.test.ts holds each role against the calls of its code',
+      'in a clone of Stepwell, npx vitest run test/infrastructure/worker-permissions.test.ts holds each role against the calls of its code',
     ],
     [
       'Reserved concurrency: a limit keeps the functions from overloading the database',
@@ -159,7 +159,7 @@ function production({ queue, source, functions, alarms }: Checks): readonly Draf
     [
       'Idempotency: processing a duplicate is harmless',
       [],
-      `${OUTCOMES}; npx vitest run test/workflow/injection.test.ts`,
+      `${OUTCOMES}; in a clone of Stepwell, npx vitest run test/workflow/injection.test.ts`,
     ],
   ];
 }

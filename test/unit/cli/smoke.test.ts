@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { list } from '../../../cli/commands/quarantine.ts';
 import { type SmokeOptions, smoke } from '../../../cli/commands/smoke.ts';
+import { main } from '../../../cli/main.ts';
 import type { Target } from '../../../cli/target.ts';
 import { defineProvider } from '../../../lambdas/core/provider.ts';
 import { messages } from '../../../lambdas/messages/index.ts';
@@ -147,6 +148,17 @@ describe('stepwell smoke', () => {
     const why = ({ io }: typeof asked) => reportOf(io).skipped.find(({ name }) => name === 'a payment')?.why;
     expect(why(asked)).toBe('the stack has no provider Payments');
     expect(why(unasked)).toContain('--effects');
+  });
+
+  it('ends without a stack trace when it is stopped', async () => {
+    const worker = await startWorker();
+    const { url } = await worker.listen();
+    const signal = AbortSignal.abort(new Error('stopped by the user'));
+    const io = testIo({ clock: worker.clock, newId: sequentialIds(), signal });
+
+    expect(await main(['smoke', '--endpoint', url], io)).toBe(1);
+
+    expect(io.notes.at(-1)).toBe('Stopped: what was begun goes on, and nothing more is begun.');
   });
 
   it('writes a table for people, with what is left and how to erase it', async () => {
