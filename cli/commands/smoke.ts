@@ -63,9 +63,11 @@ export async function smoke(options: SmokeOptions, target: Target, io: Io): Prom
   );
   io.out('');
   io.out(
-    `${closed} cases closed. Left, until they expire or these commands erase them: rows of these aggregates,`,
+    `Cases closed: ${closed}. Left: inbox rows, which expire, and the aggregates, which do not; until then`,
   );
-  io.out('of which stepwell ls shows the key that failed and the one with other content.');
+  io.out(
+    'stepwell ls shows the key that failed and the one with other content. These commands erase all of it:',
+  );
   for (const command of left) io.out(`  ${command}`);
   if (!isWell) io.note('Not as expected. Look closer: stepwell show KEY, stepwell dlq peek, stepwell doctor');
   return isWell ? EXIT.OK : EXIT.FAILED;
