@@ -213,6 +213,32 @@ describe('the ingress’s rules', () => {
     expect(found.join()).not.toContain(CANARY);
   });
 
+  it('repeat no value, whatever stands where', () => {
+    const secret = fc.string().map((text) => `${CANARY}${text}`);
+    const anything = fc.oneof(
+      secret,
+      fc.array(secret),
+      fc.dictionary(fc.constantFrom('notBefore', 'terminalAfterCodes', 'bucket', 'sha256', 'other'), secret),
+      fc.dictionary(fc.constantFrom('terminalAfterCodes', 'key'), fc.array(fc.oneof(secret, fc.integer()))),
+    );
+    const fields = [
+      ...Object.keys(deadlineEnvelope()),
+      'tenantId',
+      'attemptPolicy',
+      'payloadRef',
+      'traceparent',
+    ];
+
+    fc.assert(
+      fc.property(fc.dictionary(fc.constantFrom(...fields), anything, { minKeys: 1 }), (change) => {
+        for (const check of [standard, fifo]) {
+          expect(check(deadlineEnvelope(change)).join()).not.toContain(CANARY);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
   it('take for a message group only what SQS takes', () => {
     const rule = 'must be 1 to 128 printable ASCII characters, because it is the message group';
 
