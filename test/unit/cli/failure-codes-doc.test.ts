@@ -20,6 +20,7 @@ describe('the table of failure codes', () => {
       'dlq',
       'quarantine',
       'stuck',
+      'publish-again',
       'in-doubt',
       'replay',
       'throttled',
