@@ -3,6 +3,7 @@ import { InvokeCommand } from '@aws-sdk/client-lambda';
 import { GetObjectCommand } from '@aws-sdk/client-s3';
 import { DescribeStateMachineCommand, RedriveExecutionCommand } from '@aws-sdk/client-sfn';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { resolveEffect } from '../../lambdas/aws/effect-resolution.ts';
 import { toItem } from '../../lambdas/aws/items.ts';
 import { DECISIONS } from '../../lambdas/core/decision.ts';
 import { aggregateKey } from '../../lambdas/core/table.ts';
@@ -74,6 +75,19 @@ const stages = (aggregateId: string) => (version: number, stage: string) =>
     aggregateId,
     payload: { caseId: aggregateId, stage },
   });
+
+/** A message of a type with an effect. */
+const effectEnvelope = (idempotencyKey: string, messageType: string, payload: object) => ({
+  messageId: idempotencyKey,
+  schemaVersion: 1,
+  messageType,
+  producer: 'test',
+  occurredAt: '2026-01-01T00:00:00Z',
+  idempotencyKey,
+  aggregateType: 'thing',
+  aggregateId: idempotencyKey,
+  payload,
+});
 
 /** The names of the errors that an execution met, in order. */
 async function errorsOf(key: string): Promise<readonly string[]> {
@@ -168,21 +182,10 @@ describe('the deployed worker', () => {
     ['Model', 'AnswerGenerationRequested', { userId: 'U-1', prompt: 'When?', contextVersion: 1 }],
   ])('carries an effect out at %s', async (provider, messageType, payload) => {
     const idempotencyKey = `effect-${provider}`;
-    const envelope = {
-      messageId: idempotencyKey,
-      schemaVersion: 1,
-      messageType,
-      producer: 'test',
-      occurredAt: '2026-01-01T00:00:00Z',
-      idempotencyKey,
-      aggregateType: 'thing',
-      aggregateId: idempotencyKey,
-      payload,
-    };
     const { payments, notices, bedrock } = servers;
     const calls = () => payments.ledger.length + notices.ledger.length + bedrock.ledger.length;
     const before = calls();
-    await worker.send(envelope);
+    await worker.send(effectEnvelope(idempotencyKey, messageType, payload));
     await worker.until(`${provider} was called`, async () => calls() > before);
     await worker.until(
       'the aggregate is there',
@@ -194,15 +197,28 @@ describe('the deployed worker', () => {
   });
 
   it('lets the error of a decision name the way', async () => {
-    const envelope = {
-      ...deadlineEnvelope({ messageType: 'PaymentCaptureRequested', schemaVersion: 1 }),
-      idempotencyKey: 'P-2',
-      aggregateId: 'P-2',
-      payload: { paymentId: 'P-2', amount: 1, currency: 'EUR' },
-    };
-    await deliver(envelope);
+    const payload = { paymentId: 'P-2', amount: 1, currency: 'EUR' };
+    await deliver(effectEnvelope('P-2', 'PaymentCaptureRequested', payload));
 
     expect(await errorsOf('P-2')).toEqual(['EffectsRequired']);
+  });
+
+  it('keeps an effect in doubt until a person has said what happened', async () => {
+    servers.notices.fail({ when: 'after', how: 'cut' });
+    const payload = { caseId: 'C-8', recipient: 'owner', template: 'hello' };
+    await worker.send(effectEnvelope('doubtful', 'NoticeDeliveryRequested', payload));
+    await worker.untilIn('doubtful', 'AwaitResolution');
+    expect(await errorsOf('doubtful')).toEqual(['EffectsRequired', 'EffectInDoubt']);
+
+    const { dynamodb, sfn } = worker.clients;
+    await resolveEffect(
+      'doubtful#deliver',
+      { verdict: 'completed', reference: 'found' },
+      { dynamodb, sfn, tableName: worker.names.tableName, at: '2026-01-01T00:00:00Z' },
+    );
+    await untilInbox('doubtful', 'COMPLETED');
+
+    expect(await worker.aggregate('thing', 'doubtful')).toMatchObject({ noticeReference: 'found' });
   });
 
   it.each(DECISIONS.filter((name) => name !== 'Commit'))('throws %s under its name', async (decision) => {
