@@ -50,6 +50,7 @@ export async function sweepQueue(
     readonly sqs: SQSClient;
   },
 ): Promise<QueueSweep> {
+  const spellings = [id, JSON.stringify(id).slice(1, -1)];
   const held = new Map<string, Message>();
   const suspects: SuspectMessage[] = [];
   let deleted = 0;
@@ -76,7 +77,8 @@ export async function sweepQueue(
           continue;
         }
         held.set(messageId, message);
-        if (its === undefined && body.includes(id)) suspects.push({ queueUrl, messageId });
+        if (its === undefined && spellings.some((one) => body.includes(one)))
+          suspects.push({ queueUrl, messageId });
       }
       if (others.length > 0) {
         empty = 0;

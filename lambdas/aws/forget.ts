@@ -144,14 +144,21 @@ function isOf(text: string | undefined, request: ForgetRequest): boolean {
 }
 
 /**
- * Whether a body is of the aggregate, though it be no valid envelope, or an envelope inside a notification of the
- * quarantine; undefined where it says of none.
+ * Whether a body is of the aggregate, though it be no valid envelope, or one inside a notice of the quarantine, an event
+ * of EventBridge or a notification of SNS; undefined where it says of none.
  */
 function isBodyOf(body: string, request: ForgetRequest): boolean | undefined {
   const parsed = jsonOf(body);
   const value = typeof parsed === 'string' ? jsonOf(parsed) : parsed;
   const ids = [request.aggregateId, sealedText(request.aggregateId)];
-  const answers = [value, fieldOf(value, 'envelope')].flatMap((one) => {
+  const message = fieldOf(value, 'Message');
+  const places = [
+    value,
+    fieldOf(value, 'envelope'),
+    fieldOf(value, 'detail'),
+    typeof message === 'string' ? jsonOf(message) : undefined,
+  ];
+  const answers = places.flatMap((one) => {
     const type = fieldOf(one, 'aggregateType');
     const id = fieldOf(one, 'aggregateId');
     if (typeof type !== 'string' || typeof id !== 'string') return [];

@@ -279,12 +279,15 @@ describe('forgetAggregate', () => {
     await worker.send({ ...envelope(9, false), aggregateId: 'other', extra: 1 });
     await worker.send(`{"broken": "${CANARY} id`);
     await worker.send('{"broken": ');
+    // What came by SNS and by EventBridge, and is read by no source of this worker.
+    await worker.send({ Type: 'Notification', Message: JSON.stringify(envelope(10, false)) });
+    await worker.send({ 'detail-type': 'Person', detail: envelope(11, false) });
     await worker.untilIdle();
 
     const report = await forget(worker);
 
     expect(report).toMatchObject({
-      messages: 2,
+      messages: 4,
       suspects: [{ queueUrl: worker.names.dlqUrl, messageId: expect.any(String) }],
       unseen: 0,
     });
