@@ -1,12 +1,17 @@
-import { execFileSync } from 'node:child_process';
-import { readFileSync, statSync } from 'node:fs';
+import { execFile, execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { App } from 'aws-cdk-lib';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { messages } from '../../lambdas/messages/index.ts';
 import { providers } from '../../lambdas/providers/index.ts';
 import { WorkerStack } from '../../lib/worker-stack.ts';
+import { type EdgeServer, listenOnLoopback } from '../../local/edge/http-server.ts';
+import { deadlineEnvelope } from '../helpers/envelopes.ts';
+import { SWEEP } from '../helpers/reconciler.ts';
+import { checkSignature } from '../helpers/signature.ts';
 
 const entry = (folder: string) => fileURLToPath(new URL(`../../lambdas/${folder}/index.ts`, import.meta.url));
 
@@ -35,7 +40,12 @@ function synthesise(): Readonly<Record<string, Bundle>> {
       sourcesEntry: entry('sources'),
       providers,
       providersEntry: entry('providers'),
-      providerSettings: Object.fromEntries(providers.map(({ name }) => [name, { environment }])),
+      providerSettings: Object.fromEntries(
+        providers.map(({ name }) => [
+          name,
+          { environment, entry: entry('providers').replace('index', name.toLowerCase()) },
+        ]),
+      ),
     },
   });
   const assembly = app.synth();
@@ -63,10 +73,58 @@ function synthesise(): Readonly<Record<string, Bundle>> {
   );
 }
 
-/** KB that a bundle may have, with some room: a client or a schema library that slips in shows here. */
-const LARGEST_KB = 500;
-/** RunEffect carries the clients of all providers. */
-const LARGEST_EFFECT_KB = 700;
+/** KB of JavaScript that an asset may have: a client or a schema library that slips in shows here. */
+const LARGEST_KB = 300;
+
+const scriptsOf = (folder: string): readonly string[] =>
+  readdirSync(folder)
+    .filter((file) => file.endsWith('.mjs'))
+    .map((file) => join(folder, file));
+
+/** What is in an asset of the SDK's clients, by what they call their services. */
+const CLIENTS = ['DynamoDB', 'SFN', 'SQS', 'SESv2', 'Bedrock Runtime', 'S3', 'Lambda', 'Secrets Manager'];
+
+const clientsIn = (folder: string): readonly string[] => {
+  const code = scriptsOf(folder).map((file) => readFileSync(file, 'utf8'));
+  return CLIENTS.filter((name) =>
+    code.some((text) => new RegExp(`serviceId:[\\w$]+\\?\\.serviceId\\?\\?"${name}"`).test(text)),
+  );
+};
+
+const SECRET_KEY = 'the secret key';
+
+/** Fits everything that a function asks for. */
+const ANSWER = JSON.stringify({
+  Attributes: { failedBatches: { N: '9' } },
+  Items: [],
+  MessageId: 'm',
+  Responses: {},
+  ScalingConfig: { MaximumConcurrency: 7 },
+  SecretString: 'a secret',
+  executionArn: 'arn',
+  executions: [],
+  startDate: 1,
+});
+
+const LARGE = deadlineEnvelope({ payload: { ...deadlineEnvelope().payload, padding: 'x'.repeat(210_000) } });
+const RECORD = {
+  messageId: 'm-1',
+  receiptHandle: 'r',
+  body: JSON.stringify(LARGE),
+  attributes: { ApproximateReceiveCount: '1', SentTimestamp: '1767262500000' },
+  messageAttributes: {},
+  eventSourceARN: 'arn:aws:sqs:eu-west-1:000000000000:q',
+};
+const EMAIL = {
+  key: 'k#mail',
+  name: 'mail',
+  provider: 'Email',
+  operation: 'send',
+  request: { from: 'a@example.org', to: ['b@example.org'], subject: 'Hello', text: 'there' },
+  requestHash: 'a'.repeat(64),
+  onRequestChange: 'fail',
+  idempotencyKey: 'k',
+};
 
 describe('bundles', () => {
   let bundles: Readonly<Record<string, Bundle>> = {};
@@ -110,8 +168,90 @@ describe('bundles', () => {
 
   it('are small, minified and carry only what is used', () => {
     for (const [name, { folder }] of Object.entries(bundles)) {
-      const largest = name.startsWith('RunEffect') ? LARGEST_EFFECT_KB : LARGEST_KB;
-      expect(statSync(join(folder, 'index.mjs')).size / 1024, name).toBeLessThan(largest);
+      const bytes = scriptsOf(folder).reduce((sum, file) => sum + statSync(file).size, 0);
+      expect(bytes / 1024, name).toBeLessThan(LARGEST_KB);
     }
+  });
+
+  it('carry the clients of their own calls, and of no other provider’s', () => {
+    const found = Object.fromEntries(
+      Object.entries(bundles).map(([name, { folder }]) => [name, clientsIn(folder)]),
+    );
+
+    expect(found).toEqual({
+      Commit: ['DynamoDB'],
+      Plan: ['DynamoDB'],
+      Reconciler: ['DynamoDB', 'SFN', 'SQS'],
+      ReportFailure: ['DynamoDB'],
+      RunEffectEmail: ['DynamoDB', 'SESv2'],
+      RunEffectModel: ['DynamoDB', 'Bedrock Runtime'],
+      RunEffectNotices: ['DynamoDB'],
+      RunEffectPayments: ['DynamoDB'],
+      Starter: ['DynamoDB', 'SFN', 'SQS'],
+      Waker: ['DynamoDB', 'SFN'],
+    });
+  });
+
+  it('have source maps that lead to the worker’s own lines', () => {
+    for (const [name, { folder }] of Object.entries(bundles)) {
+      const { sources }: { readonly sources: readonly string[] } = JSON.parse(
+        readFileSync(join(folder, 'index.mjs.map'), 'utf8'),
+      );
+      expect(
+        sources.some((source) => /\/lambdas\/[\w-]+\/handler\.ts$/.test(source)),
+        name,
+      ).toBe(true);
+    }
+  });
+
+  describe('sign what they send', () => {
+    let server: EdgeServer;
+    afterEach(() => server.close());
+
+    /** Invokes a bundle's function once. @returns the services that were called, or what was wrong with a call */
+    async function call(name: string, event: unknown, more: Readonly<Record<string, string>> = {}) {
+      const services = new Set<string>();
+      server = await listenOnLoopback(async (request) => {
+        services.add(checkSignature(request, SECRET_KEY));
+        return { status: 200, headers: { 'content-type': 'application/json' }, body: ANSWER };
+      });
+      const { folder = '', environment = {} } = bundles[name] ?? {};
+      const script = `
+        import { readFileSync } from 'node:fs';
+        const { handler } = await import(${JSON.stringify(join(folder, 'index.mjs'))});
+        await handler(JSON.parse(readFileSync(0, 'utf8')), { getRemainingTimeInMillis: () => 30_000 }).catch(() => {});
+        process.exit(0);`;
+      const called = promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], {
+        cwd: folder,
+        env: {
+          ...environment,
+          AWS_REGION: 'eu-west-1',
+          AWS_ACCESS_KEY_ID: 'AKID',
+          AWS_SECRET_ACCESS_KEY: SECRET_KEY,
+          AWS_SESSION_TOKEN: 'a token',
+          AWS_ENDPOINT_URL: server.url,
+          AWS_ENDPOINT_URL_SESV2: server.url,
+          LAMBDA_TASK_ROOT: folder,
+          QUEUE_URL: `${server.url}/000000000000/q`,
+          ...more,
+        },
+      });
+      called.child.stdin?.end(JSON.stringify(event));
+      await called;
+      return [...services].sort();
+    }
+
+    it.each([
+      ['Starter', { Records: [RECORD] }, ['dynamodb', 's3', 'states']],
+      ['Starter', { Records: [{ ...RECORD, body: 'x' }] }, ['sqs']],
+      ['Reconciler', SWEEP, ['dynamodb', 'lambda', 'states']],
+      ['RunEffectEmail', { effect: EMAIL, execution: { Id: 'arn', Name: 'k' } }, ['dynamodb', 'ses']],
+    ])('%s', async (name, event, services) => {
+      expect(await call(name, event)).toEqual(services);
+    });
+
+    it('a provider with a secret', async () => {
+      expect(await call('RunEffectPayments', {}, { SECRET_ID: 'arn' })).toEqual(['secretsmanager']);
+    });
   });
 });
