@@ -4,45 +4,12 @@ import { RetryableFailure, TerminalFailure } from '../../lambdas/core/errors.ts'
 import type { EffectRequest } from '../../lambdas/core/message-type.ts';
 import { METRICS } from '../../lambdas/core/telemetry.ts';
 import { emittedMetrics } from '../helpers/emf.ts';
+import { EXPECTED_METRICS } from '../helpers/expected-metrics.ts';
 import { probe, probeEnvelope } from '../helpers/probe.ts';
 import { createLedger, ledgerProvider } from '../helpers/providers.ts';
 import { reconcile, SWEEP } from '../helpers/reconciler.ts';
 import { redrive } from '../helpers/replay.ts';
 import { startWorker } from '../helpers/worker.ts';
-
-/** Every metric with its unit, and the values that its dimensions beside the worker's name take in the runs below. */
-const EXPECTED: readonly (readonly [string, string, Readonly<Record<string, string>>])[] = [
-  ['MessagesStarted', 'Count', {}],
-  ['DuplicatesDropped', 'Count', { kind: 'DUPLICATE_COMPLETED' }],
-  ['HashMismatches', 'Count', {}],
-  ['InvalidMessages', 'Count', {}],
-  ['MessagesCompleted', 'Count', {}],
-  ['MessagesSuperseded', 'Count', {}],
-  ['BusinessAttempts', 'Count', {}],
-  ['RetryableFailures', 'Count', { code: 'NOT_YET' }],
-  ['RetryableFailures', 'Count', { code: 'OTHER' }],
-  ['TerminalFailures', 'Count', { code: 'NEVER' }],
-  ['Quarantined', 'Count', {}],
-  ['OpenCases', 'Count', {}],
-  ['EffectCalls', 'Count', { provider: 'Books', result: 'answered' }],
-  ['EffectCalls', 'Count', { provider: 'Bank', result: 'unknown' }],
-  ['EffectCacheHits', 'Count', { provider: 'Books' }],
-  ['EffectLatency', 'Milliseconds', { provider: 'Books', source: 'call' }],
-  ['EffectLatency', 'Milliseconds', { provider: 'Books', source: 'cache' }],
-  ['EffectsInDoubt', 'Count', { provider: 'Bank' }],
-  ['Parked', 'Count', {}],
-  ['OrderingGapSeconds', 'Seconds', {}],
-  ['CommitConflicts', 'Count', { kind: 'GuardFailed' }],
-  ['EndToEndLatency', 'Milliseconds', {}],
-  ['CommitLatency', 'Milliseconds', {}],
-  ['ReceiveCount', 'Count', {}],
-  ['InFlight', 'Count', {}],
-  ['BreakerOpen', 'Count', {}],
-  ['Replays', 'Count', {}],
-  ['StartsThrottled', 'Count', {}],
-  ['RoutedErrors', 'Count', { function: 'Commit' }],
-  ['RoutedErrors', 'Count', { function: 'RunEffectBank' }],
-];
 
 const sets = () => ({ set: { seen: true } });
 const asks = (provider: string, rest: Partial<EffectRequest> = {}) => ({
@@ -148,7 +115,7 @@ const everything = () => {
 };
 
 describe('metrics in lines of the embedded metric format', () => {
-  it.each(EXPECTED)('give %s in %s by %o', async (name, unit, dimensions) => {
+  it.each(EXPECTED_METRICS)('give %s in %s by %o', async (name, unit, dimensions) => {
     const { metrics } = await everything();
     expect(metrics).toContainEqual({
       name,
@@ -165,13 +132,13 @@ describe('metrics in lines of the embedded metric format', () => {
       [
         ...new Set(emitted.map(({ name, dimensions }) => `${name} by ${Object.keys(dimensions).sort()}`)),
       ].sort();
-    const expected = EXPECTED.map(([name, , dimensions]) => ({
+    const expected = EXPECTED_METRICS.map(([name, , dimensions]) => ({
       name,
       dimensions: { service: '', ...dimensions },
     }));
 
     expect(named(metrics)).toEqual(named(expected));
-    expect([...new Set(EXPECTED.map(([name]) => name))].sort()).toEqual(Object.keys(METRICS).sort());
+    expect([...new Set(EXPECTED_METRICS.map(([name]) => name))].sort()).toEqual(Object.keys(METRICS).sort());
   });
 
   it('are written beside log lines in JSON, and nothing else', async () => {
