@@ -1,5 +1,7 @@
-import { isBuiltin } from 'node:module';
+import { builtinModules } from 'node:module';
 import type { Plugin } from 'esbuild';
+
+const BUILTIN = new RegExp(`^(node:.+|${builtinModules.filter((name) => !name.startsWith('_')).join('|')})$`);
 
 /**
  * Takes Node's own modules as `require` does. For an `import`, Node makes a module of every export, and reading them
@@ -8,11 +10,11 @@ import type { Plugin } from 'esbuild';
 export const builtins: Plugin = {
   name: 'builtins',
   setup(builder) {
-    builder.onResolve({ filter: /^[a-z]/ }, ({ path }) =>
-      isBuiltin(path)
-        ? { path: path.replace(/^node:/, ''), namespace: 'builtin', sideEffects: false }
-        : undefined,
-    );
+    builder.onResolve({ filter: BUILTIN }, ({ path }) => ({
+      path: path.replace(/^node:/, ''),
+      namespace: 'builtin',
+      sideEffects: false,
+    }));
     builder.onLoad({ filter: /./, namespace: 'builtin' }, ({ path }) => ({
       contents: `module.exports = process.getBuiltinModule('node:${path}');`,
       loader: 'js',

@@ -53,7 +53,8 @@ export const sdkDiet = (standIns: Readonly<Record<string, string>>): Plugin => (
       const contents = `export const ${name} = ${OF_A_MACHINE.get(name)};`;
       return { contents: mappedByModule(path, contents), loader: 'js' };
     });
-    builder.onResolve({ filter: /./ }, ({ path, kind, importer }) => {
+    const specifiers = new RegExp(`^(${Object.keys(standIns).join('|')})$`);
+    builder.onResolve({ filter: specifiers }, ({ path, kind, importer }) => {
       const fits = SDK.test(importer) && (kind === 'dynamic-import' || !path.startsWith('@'));
       const standIn = fits ? standIns[path] : undefined;
       return standIn === undefined ? undefined : { path: standIn };
