@@ -1,6 +1,6 @@
 import type { AnyMessageDefinition } from '../lambdas/core/message-type.ts';
 import { openDataDir, writeState } from './data-dir.ts';
-import type { Deployment } from './deployment.ts';
+import type { Deployment, DeploymentPlace } from './deployment.ts';
 import type { StreamRecord } from './dynamodb/change-stream.ts';
 import { type EdgeServer, listenOnLoopback } from './edge/http-server.ts';
 import { createEmbeddedServices, type LocalClients } from './embedded-services.ts';
@@ -89,10 +89,7 @@ export async function startRuntime(options: LocalRuntimeOptions): Promise<LocalR
   };
   const inProcess = (messages: readonly AnyMessageDefinition[]) =>
     inProcessDeployment(messages, options, { names, inputs, eventSourceId, clients: workerClients });
-  const deployment =
-    options.deployment === undefined
-      ? inProcess(options.messages ?? [])
-      : await options.deployment({ names, eventSourceId, endpoint: (await listen()).url });
+  const deployment = await deployedIn(options, { names, eventSourceId, listen }, inProcess);
   const deployments = [deployment];
   const functions: Record<string, LambdaFunction> = { ...deployment.functions, ...options.functions };
   const lambdas = createLambdaInvoker({ clock, newId, functions });
@@ -241,4 +238,21 @@ export async function startRuntime(options: LocalRuntimeOptions): Promise<LocalR
   };
   await runtime.save();
   return runtime;
+}
+
+/** What the options bring along, or what is built here. Nothing goes on listening when that fails. */
+async function deployedIn(
+  { deployment, messages = [] }: LocalRuntimeOptions,
+  place: Omit<DeploymentPlace, 'endpoint'> & { readonly listen: () => Promise<EdgeServer> },
+  inProcess: (messages: readonly AnyMessageDefinition[]) => Deployment,
+): Promise<Deployment> {
+  if (deployment === undefined) return inProcess(messages);
+  const { names, eventSourceId, listen } = place;
+  const server = await listen();
+  try {
+    return await deployment({ names, eventSourceId, endpoint: server.url });
+  } catch (error) {
+    await server.close();
+    throw error;
+  }
 }
