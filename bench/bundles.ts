@@ -151,16 +151,13 @@ interface Times {
   readonly processor: number;
   /** Time that has passed until then. */
   readonly passed: number;
-  /** Processor time until all is loaded that loading has begun: a provider's client goes on after the handler. */
-  readonly settled: number;
 }
 
-const CLOCK = `const processor = () => { const { user, system } = process.cpuUsage(); return (user + system) / 1000; };`;
-const REPORT = `const times = { processor: processor(), passed: performance.now() };
-  process.once('beforeExit', () => process.stdout.write(JSON.stringify({ ...times, settled: processor() })));`;
+const REPORT = `const { user, system } = process.cpuUsage();
+  process.stdout.write(JSON.stringify({ processor: (user + system) / 1000, passed: performance.now() }));`;
 
 const loadTimes = ({ entry, environment }: Asset): Times =>
-  JSON.parse(run(`${CLOCK}${entry === '' ? '' : load(entry)}${REPORT}`, environment));
+  JSON.parse(run(`${entry === '' ? '' : load(entry)}${REPORT}`, environment));
 
 /** The asset's files that are read at init. */
 function loadedFiles({ entry, environment }: Asset): readonly string[] {
@@ -212,7 +209,6 @@ try {
       atInit: kilobytes(loadedFiles(asset)),
       passed: added(asset, 'passed'),
       processor: added(asset, 'processor'),
-      settled: added(asset, 'settled'),
       ratio: added(asset, 'processor') / added(peer, 'processor'),
     };
   });
@@ -220,17 +216,16 @@ try {
   const bareMillis = [medianOf(bare, 'passed'), medianOf(bare, 'processor')].map((value) => value.toFixed(0));
   console.log(`Node ${process.version}, medians of ${ROUNDS} processes each, less a bare process's ${bareMillis.join(' and ')} ms
   asset KB  all JavaScript of the asset, without source maps
-  init KB   the part of it that is read at init
+  init KB   the part of it that is read at init; the rest is read by the first call that needs it
   wall ms   from the process's start until the handler is exported
   cpu ms    the processor's time until then
-  init ms   the processor's time until all is read that init reads
   of peer   cpu ms, as a part of the first row's
 `);
   const line = (name: string, ...cells: readonly string[]) =>
     console.log(name.padEnd(38) + cells.map((cell) => cell.padStart(9)).join(''));
-  line('function', 'asset KB', 'init KB', 'wall ms', 'cpu ms', 'init ms', 'of peer');
-  for (const { asset, whole, atInit, passed, processor, settled, ratio } of rows) {
-    const numbers = [whole, atInit, passed, processor, settled].map((value) => value.toFixed(0));
+  line('function', 'asset KB', 'init KB', 'wall ms', 'cpu ms', 'of peer');
+  for (const { asset, whole, atInit, passed, processor, ratio } of rows) {
+    const numbers = [whole, atInit, passed, processor].map((value) => value.toFixed(0));
     line(asset.name, ...numbers, ratio.toFixed(2));
   }
   const missed = rows

@@ -9,6 +9,7 @@ import {
   type ProviderDefinition,
 } from '../core/provider.ts';
 import { CallFailed, classifyCallFailed } from './call-failed.ts';
+import { loadedOnce } from './loaded-once.ts';
 import { sdkClientConfig } from './sdk-client.ts';
 import { sdkFailure } from './sdk-failure.ts';
 
@@ -72,12 +73,11 @@ function converseOperation(
     requestHandler: ONE_REQUEST_A_SESSION,
     ...options.client,
   });
-  // A provider's module holds its own client, since it ends up in its own function; loaded when that function
-  // opens it, so that no other one does.
-  const loaded = import('./bedrock-client.ts').then(({ BedrockRuntimeClient, ConverseCommand }) => ({
-    client: new BedrockRuntimeClient(config),
-    ConverseCommand,
-  }));
+  // A provider's module holds its own client, since it ends up in its own function.
+  const loaded = loadedOnce(async () => {
+    const { BedrockRuntimeClient, ConverseCommand } = await import('./bedrock-client.ts');
+    return { client: new BedrockRuntimeClient(config), ConverseCommand };
+  });
   return {
     schema: questionSchema,
     idempotent: false,
@@ -86,7 +86,7 @@ function converseOperation(
     classify: (error) => repeatable(classifyCallFailed(error)),
     async execute({ request, signal }) {
       const what = `${name} converse`;
-      const { client, ConverseCommand } = await loaded;
+      const { client, ConverseCommand } = await loaded();
       const { maxTokens, temperature } = request;
       const command = new ConverseCommand({
         modelId: request.modelId,

@@ -8,6 +8,7 @@ import {
   type ProviderDefinition,
 } from '../core/provider.ts';
 import { CallFailed, classifyCallFailed } from './call-failed.ts';
+import { loadedOnce } from './loaded-once.ts';
 import { sdkClientConfig } from './sdk-client.ts';
 import { sdkFailure } from './sdk-failure.ts';
 
@@ -78,19 +79,18 @@ function sendOperation(options: SesEmailProviderOptions, { env, clock }: Provide
     requestHandler: ONE_REQUEST_A_CONNECTION,
     ...options.client,
   });
-  // A provider's module holds its own client, since it ends up in its own function; loaded when that function
-  // opens it, so that no other one does.
-  const loaded = import('./ses-client.ts').then(({ SESv2Client, SendEmailCommand }) => ({
-    client: new SESv2Client(config),
-    SendEmailCommand,
-  }));
+  // A provider's module holds its own client, since it ends up in its own function.
+  const loaded = loadedOnce(async () => {
+    const { SESv2Client, SendEmailCommand } = await import('./ses-client.ts');
+    return { client: new SESv2Client(config), SendEmailCommand };
+  });
   return {
     schema: emailSchema,
     idempotent: false,
     ...(timeoutSeconds === undefined ? {} : { timeoutSeconds }),
     classify: classifyCallFailed,
     async execute({ request, key, signal }) {
-      const { client, SendEmailCommand } = await loaded;
+      const { client, SendEmailCommand } = await loaded();
       const command = new SendEmailCommand({
         FromEmailAddress: request.from,
         Destination: {
