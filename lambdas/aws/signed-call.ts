@@ -56,7 +56,7 @@ class ServiceError extends Error {
 
 /**
  * Region, credentials and connections of a client at hand, for calls of another service. `AWS_ENDPOINT_URL` and
- * `AWS_ENDPOINT_URL_<SERVICE>` are obeyed as the SDK does.
+ * `AWS_ENDPOINT_URL_<SERVICE>` are obeyed as the SDK does, FIPS endpoints too; dual-stack ones are not asked for.
  */
 export function beside({ config }: DynamoDBClient, service: SignedService, env: Environment): SignedClient {
   const { credentials, region, requestHandler, sha256, streamCollector } = config;

@@ -84,12 +84,28 @@ const scriptsOf = (folder: string): readonly string[] =>
 /** What is in an asset of the SDK's clients, by what they call their services. */
 const CLIENTS = ['DynamoDB', 'SFN', 'SQS', 'SESv2', 'Bedrock Runtime', 'S3', 'Lambda', 'Secrets Manager'];
 
-const clientsIn = (folder: string): readonly string[] => {
-  const code = scriptsOf(folder).map((file) => readFileSync(file, 'utf8'));
+const clientsOf = (files: readonly string[]): readonly string[] => {
+  const code = files.map((file) => readFileSync(file, 'utf8'));
   return CLIENTS.filter((name) =>
     code.some((text) => new RegExp(`serviceId:[\\w$]+\\?\\.serviceId\\?\\?"${name}"`).test(text)),
   );
 };
+
+/** Runs a script with what a function finds in its environment. @returns what it printed */
+function runIn(bundle: Bundle | undefined, script: string): string {
+  const { folder = '', environment = {} } = bundle ?? {};
+  return execFileSync(process.execPath, ['--input-type=module', '-e', script], {
+    cwd: folder,
+    env: {
+      ...environment,
+      AWS_REGION: 'eu-west-1',
+      AWS_ACCESS_KEY_ID: 'none',
+      AWS_SECRET_ACCESS_KEY: 'none',
+      LAMBDA_TASK_ROOT: folder,
+    },
+    encoding: 'utf8',
+  });
+}
 
 const SECRET_KEY = 'the secret key';
 
@@ -142,27 +158,9 @@ describe('bundles', () => {
   });
 
   it('load in a process of their own with what the template gives them and Lambda sets, and nothing else', () => {
-    for (const [name, { folder, environment }] of Object.entries(bundles)) {
-      const printed = execFileSync(
-        process.execPath,
-        [
-          '--input-type=module',
-          '-e',
-          `const { handler } = await import(${JSON.stringify(join(folder, 'index.mjs'))}); console.log(typeof handler); process.exit(0)`,
-        ],
-        {
-          cwd: folder,
-          env: {
-            ...environment,
-            AWS_REGION: 'eu-west-1',
-            AWS_ACCESS_KEY_ID: 'none',
-            AWS_SECRET_ACCESS_KEY: 'none',
-            LAMBDA_TASK_ROOT: folder,
-          },
-          encoding: 'utf8',
-        },
-      );
-      expect(printed.trim(), name).toBe('function');
+    for (const [name, bundle] of Object.entries(bundles)) {
+      const script = `const { handler } = await import(${JSON.stringify(join(bundle.folder, 'index.mjs'))}); console.log(typeof handler); process.exit(0)`;
+      expect(runIn(bundle, script).trim(), name).toBe('function');
     }
   });
 
@@ -175,7 +173,7 @@ describe('bundles', () => {
 
   it('carry the clients of their own calls, and of no other provider’s', () => {
     const found = Object.fromEntries(
-      Object.entries(bundles).map(([name, { folder }]) => [name, clientsIn(folder)]),
+      Object.entries(bundles).map(([name, { folder }]) => [name, clientsOf(scriptsOf(folder))]),
     );
 
     expect(found).toEqual({
@@ -192,16 +190,31 @@ describe('bundles', () => {
     });
   });
 
-  it('have source maps that lead to the worker’s own lines', () => {
-    for (const [name, { folder }] of Object.entries(bundles)) {
-      const { sources }: { readonly sources: readonly string[] } = JSON.parse(
-        readFileSync(join(folder, 'index.mjs.map'), 'utf8'),
-      );
-      expect(
-        sources.some((source) => /\/lambdas\/[\w-]+\/handler\.ts$/.test(source)),
-        name,
-      ).toBe(true);
+  it('read a provider’s client when it is first called', () => {
+    for (const name of ['RunEffectEmail', 'RunEffectModel']) {
+      const { folder = '' } = bundles[name] ?? {};
+      const script = `
+        import { registerHooks } from 'node:module';
+        registerHooks({ load(url, context, next) { console.log(url); return next(url, context); } });
+        await import(${JSON.stringify(join(folder, 'index.mjs'))});`;
+      const read = runIn(bundles[name], script).split('\n');
+      const files = read.filter((url) => url.startsWith('file:')).map((url) => fileURLToPath(url));
+
+      expect(files.length, name).toBeGreaterThan(1);
+      expect(clientsOf(files), name).toEqual(['DynamoDB']);
     }
+  });
+
+  it('name the line of the source that a fault is at', () => {
+    const { folder = '', environment = {} } = bundles.Commit ?? {};
+    const { TABLE_NAME: _left, ...rest } = environment;
+    const script = `await import(${JSON.stringify(join(folder, 'index.mjs'))}).catch(({ stack }) => console.log(stack));`;
+
+    const stack = runIn({ folder, environment: rest }, script);
+
+    expect(stack).toMatch(/ConfigurationError: The environment variable TABLE_NAME is not set/);
+    expect(stack).toMatch(/lambdas\/aws\/env\.ts:\d+/);
+    expect(stack).toMatch(/lambdas\/commit\/deps\.ts:\d+/);
   });
 
   describe('sign what they send', () => {
