@@ -2,13 +2,17 @@ import { CfnOutput, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib';
 import { EventBus, type IEventBus } from 'aws-cdk-lib/aws-events';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
+import { findAlarmFaults } from './constructs/alarms/alarm-faults.ts';
 import { OperatorPolicy } from './constructs/operator-policy.ts';
-import { OutboxPipe } from './constructs/outbox-pipe.ts';
+import { findSourceFaults, findTargetFaults, OutboxPipe } from './constructs/outbox-pipe.ts';
 import { WorkerAlarms, type WorkerAlarmsProps } from './constructs/worker-alarms.ts';
 import { WorkerDashboard } from './constructs/worker-dashboard.ts';
 import { WorkerQueries } from './constructs/worker-queries.ts';
-import { WorkflowWorker } from './constructs/workflow-worker.ts';
+import { findWorkerFaults, WorkflowWorker } from './constructs/workflow-worker.ts';
 import type { WorkflowWorkerProps } from './constructs/workflow-worker-props.ts';
+import { type Fault, throwFaults } from './faults.ts';
+
+const WORKER_ID = 'Worker';
 
 /** Properties of {@link WorkerStack}. */
 export interface WorkerStackProps extends StackProps {
@@ -35,10 +39,12 @@ export class WorkerStack extends Stack {
   readonly operators: OperatorPolicy;
   readonly outbox: OutboxPipe | undefined;
 
+  /** @throws ConfigurationError naming every fault of the props, with rule and remedy */
   constructor(scope: Construct, id: string, props: WorkerStackProps) {
     const { worker: workerProps, alarms, outboxTarget, ...stackProps } = props;
     super(scope, id, stackProps);
-    const worker = new WorkflowWorker(this, 'Worker', workerProps);
+    throwFaults(this.node.path, findStackFaults(this, props));
+    const worker = new WorkflowWorker(this, WORKER_ID, workerProps);
     this.worker = worker;
     const { encryptionKey, maxInFlight } = workerProps;
     const key = encryptionKey === undefined ? {} : { encryptionKey };
@@ -76,3 +82,27 @@ export class WorkerStack extends Stack {
     new CfnOutput(this, 'OperatorPolicyArn', { value: this.operators.policy.managedPolicyArn });
   }
 }
+
+/** What is wrong with worker, alarms and outbox, before the first of them is made: it would report its own only. */
+function findStackFaults(stack: WorkerStack, { worker, alarms, outboxTarget }: WorkerStackProps) {
+  const stream = worker.table?.tableStreamArn;
+  const providers = (worker.providers ?? []).map(({ name }) => name);
+  const outbox =
+    outboxTarget === undefined
+      ? []
+      : [
+          ...(stream === undefined ? [] : below('worker.', findSourceFaults(stack, stream))),
+          ...(typeof outboxTarget === 'string' ? [] : findTargetFaults(outboxTarget)).map((fault) => ({
+            ...fault,
+            prop: 'outboxTarget',
+          })),
+        ];
+  return [
+    ...below('worker.', findWorkerFaults(stack, WORKER_ID, worker)),
+    ...below('alarms.', findAlarmFaults(alarms ?? {}, providers)),
+    ...outbox,
+  ];
+}
+
+const below = (prefix: string, faults: readonly Fault[]): readonly Fault[] =>
+  faults.map((fault) => ({ ...fault, prop: `${prefix}${fault.prop}` }));

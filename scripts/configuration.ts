@@ -26,8 +26,8 @@ export const LISTED: readonly string[] = SECTIONS.map(([, , name]) => name);
 
 const INTRODUCTION = `# Configuration
 
-Every prop of the constructs, from their own documentation. All faults of a worker's props are reported at once, each
-with its rule and its remedy. Written by \`node scripts/configuration.ts\`.
+Every prop of the constructs, from their own documentation. All faults of a worker, or of a worker's stack with its
+alarms and outbox, are reported at once, each with its rule and its remedy. Written by \`node scripts/configuration.ts\`.
 `;
 
 interface Prop {

@@ -64,7 +64,7 @@ export class OutboxPipe extends Construct {
     const { table, target } = props;
     const source = table.tableStreamArn ?? '';
     const toBus = 'eventBusArn' in target;
-    throwFaults(this.node.path, this.#faults(source, !toBus && target.fifo));
+    throwFaults(this.node.path, [...findSourceFaults(this, source), ...findTargetFaults(target)]);
     this.source = source;
     this.deadLetterQueue = new Queue(this, 'Unpublished', {
       ...queueSecurity(props.encryptionKey),
@@ -124,36 +124,35 @@ export class OutboxPipe extends Construct {
     this.pipe.node.addDependency(this.role);
   }
 
-  #faults(source: string, fifo: boolean): readonly Fault[] {
-    const faults: Fault[] = [];
-    if (source === '') {
-      faults.push({
-        prop: 'table',
-        rule: 'has no stream',
-        remedy: 'Import it with fromTableAttributes and tableStreamArn',
-      });
-    }
-    const app = this.node.root.node.findAll();
-    const pipes = app.filter((other) => other instanceof OutboxPipe && other.source === source);
-    const other = pipes.find((pipe) => pipe !== this);
-    if (source !== '' && other !== undefined) {
-      faults.push({
-        prop: 'table',
-        rule: `is published by ${other.node.path} already: a shard of its stream bears two readers, and each event would go out twice`,
-        remedy: 'Give that pipe a bus as its target, and the bus a rule for each receiver',
-      });
-    }
-    if (fifo) {
-      faults.push({
-        prop: 'target',
-        rule: 'is a FIFO queue, whose message groups a pipe cannot take out of the envelope',
-        remedy: 'Use a standard queue, and an ordering of the message type',
-      });
-    }
-    return faults;
-  }
-
   #allow(actions: string[], resource: string): void {
     this.role.addToPolicy(new PolicyStatement({ actions, resources: [resource] }));
   }
+}
+
+/** What is wrong with the stream of `table`. */
+export function findSourceFaults(scope: Construct, source: string): readonly Fault[] {
+  if (source === '') {
+    const remedy = 'Import it with fromTableAttributes and tableStreamArn';
+    return [{ prop: 'table', rule: 'has no stream', remedy }];
+  }
+  const pipes = scope.node.root.node.findAll().filter((other) => other instanceof OutboxPipe);
+  return pipes
+    .filter((pipe) => pipe.source === source)
+    .map(({ node }) => ({
+      prop: 'table',
+      rule: `is published by ${node.path} already: a shard of its stream bears two readers, and each event would go out twice`,
+      remedy: 'Give that pipe a bus as its target, and the bus a rule for each receiver',
+    }));
+}
+
+/** What is wrong with `target`. */
+export function findTargetFaults(target: OutboxPipeProps['target']): readonly Fault[] {
+  if ('eventBusArn' in target || !target.fifo) return [];
+  return [
+    {
+      prop: 'target',
+      rule: 'is a FIFO queue, whose message groups a pipe cannot take out of the envelope',
+      remedy: 'Use a standard queue, and an ordering of the message type',
+    },
+  ];
 }

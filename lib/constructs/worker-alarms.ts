@@ -91,7 +91,7 @@ export class WorkerAlarms extends Construct {
   /** @throws ConfigurationError naming every fault of the props, with rule and remedy */
   constructor(scope: Construct, id: string, props: WorkerAlarmsProps) {
     super(scope, id);
-    throwFaults(this.node.path, findAlarmFaults(props));
+    throwFaults(this.node.path, findAlarmFaults(props, Object.keys(props.worker.providers)));
     this.#props = props;
     this.topic = props.topic ?? this.#newTopic();
     const action = new SnsAction(this.topic);

@@ -14,14 +14,17 @@ import { resolveSettings } from './workflow-worker-settings.ts';
 
 /**
  * Checks the props as a whole and returns everything that is wrong with them.
+ * @param worker the worker, or what it is to stand in
  * @param neighbours the other workers of the app
+ * @param id the worker's
  */
 export const findFaults = (
   worker: Construct,
   props: WorkflowWorkerProps,
   neighbours: readonly WorkflowWorker[],
+  id = worker.node.id,
 ): readonly Fault[] =>
-  collectFaults(props, resolveSettings(worker.node.id, props), [
+  collectFaults(props, resolveSettings(id, props), [
     checkModules,
     checkFunctions,
     checkQueue,

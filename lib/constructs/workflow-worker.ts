@@ -7,7 +7,7 @@ import { type IQueue, Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { createManifest, createRegistry } from '../../lambdas/core/manifest.ts';
 import { inboxTtlSeconds, providerPlaceholder } from '../../statemachines/definition.ts';
-import { throwFaults } from '../faults.ts';
+import { type Fault, throwFaults } from '../faults.ts';
 import { acknowledge } from './acknowledge.ts';
 import { NO_SOURCES } from './function-bundle.ts';
 import { logsMayUse } from './key-policies.ts';
@@ -70,10 +70,7 @@ export class WorkflowWorker extends Construct {
   /** @throws ConfigurationError naming every fault of the props, with rule and remedy */
   constructor(scope: Construct, id: string, props: WorkflowWorkerProps) {
     super(scope, id);
-    const workers = this.node.root.node.findAll().filter((other) => other instanceof WorkflowWorker);
-    // The output comes last: a worker that was refused, and this one, have none yet.
-    const neighbours = workers.filter(({ node }) => node.tryFindChild(OUTPUT_ID) !== undefined);
-    throwFaults(this.node.path, findFaults(this, props, neighbours));
+    throwFaults(this.node.path, findWorkerFaults(this, id, props));
     const settings = resolveSettings(id, props);
     const { production } = settings;
     const manifest = createManifest(createRegistry(props.messages));
@@ -378,4 +375,15 @@ export class WorkflowWorker extends Construct {
     permissions.stateMachine(this.stateMachine);
     if (encryptionKey !== undefined) logsMayUse(this, encryptionKey);
   }
+}
+
+/**
+ * Everything that is wrong with the props of a worker.
+ * @param scope the worker, or what it is to stand in
+ */
+export function findWorkerFaults(scope: Construct, id: string, props: WorkflowWorkerProps): readonly Fault[] {
+  const workers = scope.node.root.node.findAll().filter((other) => other instanceof WorkflowWorker);
+  // The output comes last: a worker that was refused, and this one, have none yet.
+  const neighbours = workers.filter(({ node }) => node.tryFindChild(OUTPUT_ID) !== undefined);
+  return findFaults(scope, props, neighbours, id);
 }

@@ -1,12 +1,14 @@
 import { fileURLToPath } from 'node:url';
-import { type App, Stack, Validations } from 'aws-cdk-lib';
+import { type App, Duration, Stack, Validations } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
+import { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { describe, expect, it } from 'vitest';
 import { messages } from '../../lambdas/messages/index.ts';
 import { WorkerChecks } from '../../lib/checks/worker-checks.ts';
+import { OutboxPipe } from '../../lib/constructs/outbox-pipe.ts';
 import { WorkerStack, type WorkerStackProps } from '../../lib/worker-stack.ts';
 import { unbundledApp } from '../helpers/template.ts';
 
@@ -39,6 +41,42 @@ describe('WorkerStack', () => {
     const template = Template.fromStack(stackIn(unbundledApp()));
     for (const output of ['DashboardName', 'AlarmTopicArn', 'OperatorPolicyArn'])
       template.hasOutput(output, {});
+  });
+
+  it('refuses worker, alarms and outbox at once, each prop as it is written in the stack’s props', () => {
+    const app = unbundledApp();
+    const around = new Stack(app, 'Around');
+    const outboxTarget = Queue.fromQueueArn(around, 'Next', 'arn:aws:sqs:eu-west-1:111122223333:next.fifo');
+    const props = [
+      'worker.visibilityTimeout',
+      'worker.maxReceiveCount',
+      'alarms.backlogMessages',
+      'alarms.leastCacheHitPercent.Nobody',
+      'outboxTarget',
+    ];
+    const report = new RegExp(`^Test has 5 faults:${props.map((prop) => `\\n {2}- ${prop}: .+`).join('')}$`);
+
+    expect(() =>
+      stackIn(app, {
+        worker: { ...worker, visibilityTimeout: Duration.seconds(30), maxReceiveCount: 4 },
+        alarms: { backlogMessages: 0, leastCacheHitPercent: { Nobody: 50 } },
+        outboxTarget,
+      }),
+    ).toThrow(report);
+  });
+
+  it('refuses to publish a table that another pipe publishes', () => {
+    const app = unbundledApp();
+    const around = new Stack(app, 'Around');
+    const table = Table.fromTableAttributes(around, 'Table', {
+      tableArn: 'arn:aws:dynamodb:eu-west-1:111122223333:table/cases',
+      tableStreamArn: 'arn:aws:dynamodb:eu-west-1:111122223333:table/cases/stream/1',
+    });
+    const target = Queue.fromQueueArn(around, 'Next', 'arn:aws:sqs:eu-west-1:111122223333:next');
+    new OutboxPipe(around, 'Outbox', { table, target });
+    expect(() => stackIn(app, { worker: { ...worker, table }, outboxTarget: target })).toThrow(
+      /Test has 1 fault:\n {2}- worker\.table: is published by Around\/Outbox already/,
+    );
   });
 
   it('gives the same template twice', () => {

@@ -4,8 +4,14 @@ import type { WorkerAlarmsProps } from '../worker-alarms.ts';
 
 const LEAST_SECONDS = 60;
 
-/** Everything that is wrong with the thresholds. An alarm that can never fire is worse than none. */
-export function findAlarmFaults(props: WorkerAlarmsProps): readonly Fault[] {
+/**
+ * Everything that is wrong with the thresholds. An alarm that can never fire is worse than none.
+ * @param providers names of the worker's providers
+ */
+export function findAlarmFaults(
+  props: Omit<WorkerAlarmsProps, 'worker'>,
+  providers: readonly string[],
+): readonly Fault[] {
   const faults: Fault[] = [];
   for (const prop of ['backlogMessages', 'maxInFlight', 'mostMessagesPerDay'] as const) {
     const value = props[prop];
@@ -37,7 +43,7 @@ export function findAlarmFaults(props: WorkerAlarmsProps): readonly Fault[] {
   }
   for (const [provider, percent] of Object.entries(props.leastCacheHitPercent ?? {})) {
     const prop = `leastCacheHitPercent.${provider}`;
-    if (props.worker.providers[provider] === undefined) {
+    if (!providers.includes(provider)) {
       faults.push({ prop, rule: 'is no provider of the worker', remedy: 'Correct the name' });
     }
     if (!(percent > 0 && percent <= 100)) {
