@@ -73,8 +73,19 @@ function synthesise(): Readonly<Record<string, Bundle>> {
   );
 }
 
-/** KB of JavaScript that an asset may have: a client or a schema library that slips in shows here. */
-const LARGEST_KB = 300;
+/** KB of JavaScript that an asset may have, 300 at most, with some room: what slips in shows here. */
+const LARGEST_KB: Readonly<Record<string, number>> = {
+  Commit: 220,
+  Plan: 265,
+  Reconciler: 285,
+  ReportFailure: 210,
+  RunEffectEmail: 295,
+  RunEffectModel: 300,
+  RunEffectNotices: 260,
+  RunEffectPayments: 260,
+  Starter: 290,
+  Waker: 235,
+};
 
 const scriptsOf = (folder: string): readonly string[] =>
   readdirSync(folder)
@@ -167,7 +178,7 @@ describe('bundles', () => {
   it('are small, minified and carry only what is used', () => {
     for (const [name, { folder }] of Object.entries(bundles)) {
       const bytes = scriptsOf(folder).reduce((sum, file) => sum + statSync(file).size, 0);
-      expect(bytes / 1024, name).toBeLessThan(LARGEST_KB);
+      expect(bytes / 1024, name).toBeLessThanOrEqual(LARGEST_KB[name] ?? 0);
     }
   });
 
