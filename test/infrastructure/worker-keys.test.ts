@@ -1,10 +1,14 @@
 import { fileURLToPath } from 'node:url';
 import { Stack } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
+import { AttributeType, Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Key } from 'aws-cdk-lib/aws-kms';
+import { Bucket } from 'aws-cdk-lib/aws-s3';
+import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { describe, expect, it } from 'vitest';
 import { providers } from '../../lambdas/providers/index.ts';
+import { WorkflowWorker } from '../../lib/constructs/workflow-worker.ts';
 import { WorkerStack } from '../../lib/worker-stack.ts';
 import { quickApp, statementsOf, workerProps } from '../helpers/worker-template.ts';
 
@@ -77,6 +81,8 @@ describe('a customer key', () => {
     expect(roles.length).toBeGreaterThan(11);
     for (const role of roles) {
       const actions = statementsOf(template, role)
+        // CDK lets the state machine use it for its own data alone, on a condition.
+        .filter(({ Condition }) => Condition === undefined)
         .filter(({ Resource }) => JSON.stringify(Resource).includes('ExportsOutputFnGetAttKey'))
         .flatMap(({ Action }) => Action);
       expect(actions, role).toEqual(expect.arrayContaining(['kms:Decrypt', 'kms:GenerateDataKey']));
@@ -137,5 +143,79 @@ describe('an imported key', () => {
     template.resourceCountIs('AWS::KMS::Key', 0);
     template.allResourcesProperties('AWS::SQS::Queue', { KmsMasterKeyId: KEY_ARN });
     template.allResourcesProperties('AWS::SNS::Topic', { KmsMasterKeyId: KEY_ARN });
+  });
+});
+
+describe('keys of what is imported', () => {
+  const stack = new Stack(quickApp(), 'Test', ENV);
+  const arn = (service: string, name: string) => `arn:aws:${service}:eu-west-1:111122223333:${name}`;
+  const names = ['queue', 'dlq', 'table', 'orders', 'documents', 'secret'];
+  const keyArn = (name: string) =>
+    arn('kms', `key/11111111-2222-3333-4444-55555555555${names.indexOf(name)}`);
+  const key = (name: string) => Key.fromKeyArn(stack, `KeyOf${name}`, keyArn(name));
+  const queue = (name: string) =>
+    Queue.fromQueueAttributes(stack, name, { queueArn: arn('sqs', name), keyArn: keyArn(name) });
+  const table = Table.fromTableAttributes(stack, 'Table', {
+    tableArn: arn('dynamodb', 'table/cases'),
+    tableStreamArn: arn('dynamodb', 'table/cases/stream/1'),
+    encryptionKey: key('table'),
+  });
+  const orders = new Table(stack, 'Orders', {
+    partitionKey: { name: 'id', type: AttributeType.STRING },
+    encryptionKey: key('orders'),
+  });
+  const documents = Bucket.fromBucketAttributes(stack, 'Documents', {
+    bucketName: 'documents',
+    encryptionKey: key('documents'),
+  });
+  const worker = new WorkflowWorker(
+    stack,
+    'Worker',
+    workerProps({
+      ...PROVIDERS,
+      queue: queue('queue'),
+      deadLetterQueue: queue('dlq'),
+      table,
+      payloadBuckets: [documents],
+      aggregates: { order: { table: orders, key: 'id', versionAttribute: 'version' } },
+      providerSettings: {
+        Payments: { secret: new Secret(stack, 'Secret', { encryptionKey: key('secret') }) },
+      },
+    }),
+  );
+  const {
+    starter,
+    plan,
+    commit,
+    reportFailure,
+    waker,
+    reconciler,
+    stateMachine,
+    providers: effects,
+  } = worker;
+  const parts = { starter, plan, commit, reportFailure, waker, reconciler, stateMachine, ...effects };
+  const template = Template.fromStack(stack);
+  /** Which parts may do what with a key. */
+  const usersOf = (name: string) =>
+    Object.fromEntries(
+      Object.entries(parts).flatMap(([part, { role }]) => {
+        const actions = statementsOf(template, stack.getLogicalId(Object(role.node.defaultChild)))
+          .filter(({ Resource }) => [Resource].flat().includes(keyArn(name)))
+          .flatMap(({ Action }) => Action);
+        return actions.length === 0 ? [] : [[part, actions]];
+      }),
+    );
+  const all = ['kms:Decrypt', 'kms:DescribeKey', 'kms:Encrypt', 'kms:GenerateDataKey'];
+
+  it.each(['queue', 'dlq', 'table', 'documents'])('let every part work with the %s', (name) => {
+    expect(usersOf(name)).toEqual(Object.fromEntries(Object.keys(parts).map((part) => [part, all])));
+  });
+
+  it('let Plan and Commit alone work with a table of the domain', () => {
+    expect(usersOf('orders')).toEqual({ plan: all, commit: all });
+  });
+
+  it('let the provider alone read its secret', () => {
+    expect(usersOf('secret')).toEqual({ Payments: ['kms:Decrypt'] });
   });
 });
