@@ -63,9 +63,15 @@ export async function forget(
       );
       for (const { queueUrl, messageId } of report.suspects) io.out(`  ${queueUrl} ${plain(messageId)}`);
     }
+    if (report.suspectCases.length > 0) {
+      io.out(
+        'These cases name the id and are no envelopes. Look at them (stepwell quarantine show), and delete the rows that are of it:',
+      );
+      for (const id of report.suspectCases) io.out(`  ${plain(id)}`);
+    }
   }
   return isDone(report) ? EXIT.OK : EXIT.FAILED;
 }
 
-const isDone = ({ unfinished, suspects, unseen }: ForgetReport): boolean =>
-  unfinished.length + suspects.length + unseen === 0;
+const isDone = ({ unfinished, suspects, suspectCases, unseen }: ForgetReport): boolean =>
+  unfinished.length + suspects.length + suspectCases.length + unseen === 0;

@@ -6,6 +6,7 @@ import {
   ReceiveMessageCommand,
   type SQSClient,
 } from '@aws-sdk/client-sqs';
+import { holdsId } from './forget-bodies.ts';
 
 const BATCH = 10;
 /** Held until the whole queue has been seen, so that each look brings other messages. */
@@ -50,7 +51,6 @@ export async function sweepQueue(
     readonly sqs: SQSClient;
   },
 ): Promise<QueueSweep> {
-  const spellings = [id, JSON.stringify(id).slice(1, -1)];
   const held = new Map<string, Message>();
   const suspects: SuspectMessage[] = [];
   let deleted = 0;
@@ -77,8 +77,7 @@ export async function sweepQueue(
           continue;
         }
         held.set(messageId, message);
-        if (its === undefined && spellings.some((one) => body.includes(one)))
-          suspects.push({ queueUrl, messageId });
+        if (its === undefined && holdsId(body, id)) suspects.push({ queueUrl, messageId });
       }
       if (others.length > 0) {
         empty = 0;

@@ -1,10 +1,22 @@
-import { type DynamoDBClient, ScanCommand, TransactWriteItemsCommand } from '@aws-sdk/client-dynamodb';
-import { DeleteObjectsCommand, ListObjectVersionsCommand, type S3Client } from '@aws-sdk/client-s3';
+import {
+  type CancellationReason,
+  type DynamoDBClient,
+  ScanCommand,
+  TransactionCanceledException,
+  TransactWriteItemsCommand,
+} from '@aws-sdk/client-dynamodb';
+import {
+  DeleteObjectsCommand,
+  GetObjectCommand,
+  ListObjectVersionsCommand,
+  NoSuchKey,
+  type S3Client,
+} from '@aws-sdk/client-s3';
 import type { SQSClient } from '@aws-sdk/client-sqs';
-import { parseEnvelope } from '../core/envelope.ts';
 import { type Row, textOf } from '../core/ports.ts';
 import { asideFolder, sealedText } from '../core/seal.ts';
 import { aggregateKey } from '../core/table.ts';
+import { holdsId, isBodyOf, isOf } from './forget-bodies.ts';
 import { type SuspectMessage, sweepQueue } from './forget-queues.ts';
 import { fromItem, toItem } from './items.ts';
 import { OFFLOAD_PREFIX } from './payloads.ts';
@@ -42,9 +54,11 @@ export interface ForgetReport {
   readonly messages: number;
   /** Messages there that name the aggregate's id and are no envelopes: a person has to look at them. */
   readonly suspects: readonly SuspectMessage[];
+  /** Ids of quarantine cases whose body names the aggregate's id and says of nobody: a person has to look at them. */
+  readonly suspectCases: readonly string[];
   /** How many messages there could not be looked at: ask again. */
   readonly unseen: number;
-  /** Keys that are still being worked on. Nothing of them was erased: ask again when they are done. */
+  /** Keys that are still being worked on, and rows that were changed meanwhile. They were left: ask again when they are done. */
   readonly unfinished: readonly string[];
 }
 
@@ -70,16 +84,23 @@ export async function forgetAggregate(request: ForgetRequest, deps: ForgetDeps):
   const unfinished = [...keys].flatMap(([key, final]) => (final ? [] : [key]));
 
   let objects = 0;
-  for (const key of finished) objects += await eraseFolder(asideFolder(key), deps);
+  for (const key of finished) objects += await eraseObjects(`${OFFLOAD_PREFIX}${asideFolder(key)}/`, deps);
 
   let tombstones = 0;
   let rows = 0;
+  const suspectCases: string[] = [];
   for await (const row of scan(deps)) {
-    const fate = fateOf(row, { ...scope, finished, allDone: unfinished.length === 0 });
-    if (fate === 'keep') continue;
+    const refused = await refusedBody(row, deps);
+    const fate = fateOf(row, refused, { ...scope, finished, allDone: unfinished.length === 0 });
+    if (fate === 'suspect') suspectCases.push(caseId(row));
+    if (fate === 'keep' || fate === 'suspect') continue;
+    if (!(await replace(row, fate === 'tombstone' ? tombstoneOf(row, request.now) : undefined, deps))) {
+      unfinished.push(nameOf(row));
+      continue;
+    }
     if (fate === 'tombstone') tombstones += 1;
     else rows += 1;
-    await replace(row, fate === 'tombstone' ? tombstoneOf(row, request.now) : undefined, deps);
+    if (refused?.key !== undefined) objects += await eraseObjects(refused.key, deps);
   }
   const sweeps = [];
   for (const queueUrl of deps.queueUrls) {
@@ -92,6 +113,7 @@ export async function forgetAggregate(request: ForgetRequest, deps: ForgetDeps):
     objects,
     messages: sweeps.reduce((sum, { deleted }) => sum + deleted, 0),
     suspects: sweeps.flatMap(({ suspects }) => suspects),
+    suspectCases,
     unseen: sweeps.reduce((sum, { unseen }) => sum + unseen, 0),
     unfinished,
   };
@@ -106,7 +128,33 @@ interface Scope {
   readonly allDone: boolean;
 }
 
-function fateOf(row: Row, scope: Scope): 'keep' | 'tombstone' | 'delete' {
+/** A message that was refused, as its case in the quarantine holds it. */
+interface RefusedBody {
+  readonly text: string;
+  /** Where it lies when it is not in the row. */
+  readonly key?: string;
+}
+
+async function refusedBody(row: Row, deps: ForgetDeps): Promise<RefusedBody | undefined> {
+  const text = textOf(row, 'body');
+  if (text !== undefined) return { text };
+  const ref = row.bodyRef;
+  if (typeof ref !== 'object' || ref === null || !('key' in ref) || typeof ref.key !== 'string')
+    return undefined;
+  try {
+    const { Body } = await deps.s3.send(new GetObjectCommand({ Bucket: deps.payloadBucket, Key: ref.key }));
+    return { text: (await Body?.transformToString()) ?? '', key: ref.key };
+  } catch (error) {
+    if (error instanceof NoSuchKey) return undefined;
+    throw error;
+  }
+}
+
+function fateOf(
+  row: Row,
+  refused: RefusedBody | undefined,
+  scope: Scope,
+): 'keep' | 'tombstone' | 'delete' | 'suspect' {
   const { partition, waiting, finished, request } = scope;
   const pk = textOf(row, 'PK') ?? '';
   const [kind = ''] = pk.split('#', 1);
@@ -121,8 +169,10 @@ function fateOf(row: Row, scope: Scope): 'keep' | 'tombstone' | 'delete' {
     case 'OUTBOX':
       return isOf(textOf(row, 'envelope'), request) ? 'delete' : 'keep';
     case 'QUARANTINE': {
-      const own = finished.has(textOf(row, 'idempotencyKey') ?? '');
-      return own || isOf(textOf(row, 'body'), request) ? 'delete' : 'keep';
+      if (finished.has(textOf(row, 'idempotencyKey') ?? '')) return 'delete';
+      const its = refused === undefined ? false : isBodyOf(refused.text, request);
+      if (its === undefined && holdsId(refused?.text ?? '', request.aggregateId)) return 'suspect';
+      return its === true ? 'delete' : 'keep';
     }
     default: {
       const its = pk === partition || pk === `COUNTER#${partition}` || pk === waiting;
@@ -131,77 +181,53 @@ function fateOf(row: Row, scope: Scope): 'keep' | 'tombstone' | 'delete' {
   }
 }
 
+/** What `stepwell quarantine show` takes. */
+const caseId = (row: Row): string =>
+  `${(textOf(row, 'PK') ?? '').slice('QUARANTINE#'.length)}/${textOf(row, 'SK') ?? ''}`;
+
+/** What a person knows a row by: a message by its key, anything else by the row's. */
+const nameOf = (row: Row): string =>
+  textOf(row, 'PK')?.startsWith('IDEMP#') ? keyOf(row) : (textOf(row, 'PK') ?? '');
+
 const keyOf = (row: Row): string => (textOf(row, 'PK') ?? '').slice('IDEMP#'.length);
-
-/** Whether a text is an envelope of the aggregate. */
-function isOf(text: string | undefined, request: ForgetRequest): boolean {
-  const result = parseEnvelope(text ?? '');
-  return (
-    result.ok &&
-    result.envelope.aggregateType.toUpperCase() === request.aggregateType.toUpperCase() &&
-    result.envelope.aggregateId === request.aggregateId
-  );
-}
-
-/**
- * Whether a body is of the aggregate, though it be no valid envelope, or one inside a notice of the quarantine, an event
- * of EventBridge or a notification of SNS; undefined where it says of none.
- */
-function isBodyOf(body: string, request: ForgetRequest): boolean | undefined {
-  const parsed = jsonOf(body);
-  const value = typeof parsed === 'string' ? jsonOf(parsed) : parsed;
-  const ids = [request.aggregateId, sealedText(request.aggregateId)];
-  const message = fieldOf(value, 'Message');
-  const places = [
-    value,
-    fieldOf(value, 'envelope'),
-    fieldOf(value, 'detail'),
-    typeof message === 'string' ? jsonOf(message) : undefined,
-  ];
-  const answers = places.flatMap((one) => {
-    const type = fieldOf(one, 'aggregateType');
-    const id = fieldOf(one, 'aggregateId');
-    if (typeof type !== 'string' || typeof id !== 'string') return [];
-    return [type.toUpperCase() === request.aggregateType.toUpperCase() && ids.includes(id)];
-  });
-  return answers.length === 0 ? undefined : answers.includes(true);
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-const fieldOf = (value: unknown, name: string): unknown =>
-  typeof value === 'object' && value !== null && Object.hasOwn(value, name)
-    ? Reflect.get(value, name)
-    : undefined;
 
 function tombstoneOf(row: Row, now: Date): Row {
   const kept = Object.entries(row).filter(([name]) => TOMBSTONE.includes(name));
   return { ...Object.fromEntries(kept), forgottenAt: now.toISOString() };
 }
 
-/** On condition that the row is of the same status: one that was replayed meanwhile is being worked on. */
-async function replace(row: Row, by: Row | undefined, { dynamodb, tableName }: ForgetDeps): Promise<void> {
-  const status = textOf(row, 'status');
+/**
+ * On condition that the row is as far as it was read: a message that was replayed, and an aggregate on which one has
+ * committed meanwhile, are being worked on.
+ *
+ * @returns false when it is not
+ */
+async function replace(row: Row, by: Row | undefined, { dynamodb, tableName }: ForgetDeps): Promise<boolean> {
+  const read = ['status', 'revision'].filter((name) => row[name] !== undefined);
   const guard =
-    status === undefined
+    read.length === 0
       ? {}
       : {
-          ConditionExpression: '#status = :status',
-          ExpressionAttributeNames: { '#status': 'status' },
-          ExpressionAttributeValues: toItem({ ':status': status }),
+          ConditionExpression: read.map((name) => `#${name} = :${name}`).join(' AND '),
+          ExpressionAttributeNames: Object.fromEntries(read.map((name) => [`#${name}`, name])),
+          ExpressionAttributeValues: toItem(Object.fromEntries(read.map((name) => [`:${name}`, row[name]]))),
         };
   const action =
     by === undefined
       ? { Delete: { TableName: tableName, Key: toItem({ PK: row.PK, SK: row.SK }), ...guard } }
       : { Put: { TableName: tableName, Item: toItem(by), ...guard } };
-  await dynamodb.send(new TransactWriteItemsCommand({ TransactItems: [action] }));
+  try {
+    await dynamodb.send(new TransactWriteItemsCommand({ TransactItems: [action] }));
+    return true;
+  } catch (error) {
+    if (error instanceof TransactionCanceledException && error.CancellationReasons?.every(isTaken))
+      return false;
+    throw error;
+  }
 }
+
+const isTaken = ({ Code }: CancellationReason): boolean =>
+  Code === 'ConditionalCheckFailed' || Code === 'TransactionConflict';
 
 async function* scan({ dynamodb, tableName }: ForgetDeps): AsyncGenerator<Row> {
   let start: Record<string, ReturnType<typeof toItem>[string]> | undefined;
@@ -218,13 +244,12 @@ async function* scan({ dynamodb, tableName }: ForgetDeps): AsyncGenerator<Row> {
   } while (start !== undefined);
 }
 
-async function eraseFolder(folder: string, { s3, payloadBucket }: ForgetDeps): Promise<number> {
+/** All versions of all objects whose keys begin so. */
+async function eraseObjects(prefix: string, { s3, payloadBucket }: ForgetDeps): Promise<number> {
   let erased = 0;
   for (;;) {
     // Always from the beginning: what was listed is gone by then.
-    const page = await s3.send(
-      new ListObjectVersionsCommand({ Bucket: payloadBucket, Prefix: `${OFFLOAD_PREFIX}${folder}/` }),
-    );
+    const page = await s3.send(new ListObjectVersionsCommand({ Bucket: payloadBucket, Prefix: prefix }));
     const found = [...(page.Versions ?? []), ...(page.DeleteMarkers ?? [])].map(({ Key, VersionId }) => ({
       Key,
       VersionId,

@@ -202,5 +202,7 @@ function forgetRights(worker: WorkflowWorker): readonly PolicyStatement[] {
     allow(['dynamodb:DeleteItem', 'dynamodb:PutItem'], [table.tableArn]),
     allow(['s3:ListBucketVersions'], [payloadBucket.bucketArn]),
     allow(['s3:DeleteObjectVersion'], [payloadBucket.arnForObjects('payloads/*')]),
+    // A refused message that is too large for its case's row is looked at before it goes.
+    allow(['s3:GetObject'], [payloadBucket.arnForObjects('payloads/rejected/*')]),
   ];
 }

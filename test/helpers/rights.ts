@@ -74,6 +74,9 @@ function restRight(request: EdgeRequest): Right {
   if (/^\/20\d\d-/.test(request.path)) {
     return { action: `lambda:${operation}`, on: UNBOUND.includes(operation) ? 'any' : 'function' };
   }
+  if (request.method === 'GET' && /^\/[^/]+\/payloads\/rejected\//.test(request.path)) {
+    return { action: 's3:GetObject', on: 'refused' };
+  }
   const called =
     S3_ACTIONS[operation] === undefined || request.query.has('versions') || request.method === 'POST'
       ? describeCall(request).operation

@@ -78,6 +78,7 @@ const PLACES: readonly (readonly [on: string, pattern: RegExp])[] = [
   ['dashboard', /dashboard/],
   ['index', /\/index\//],
   ['executions', /:execution:/],
+  ['refused', /\/payloads\/rejected\/\*/],
   ['objects', /\/payloads\/\*/],
   ['bucket', /PayloadsBucket/],
   ['dlq', /DeadLetters/],
@@ -256,9 +257,11 @@ async function forgetting() {
     data: 'reference',
     plan: () => ({ set: { seen: true } }),
   });
-  const { worker, target, io, run } = await operated({ messages: [sealed] });
+  const { worker, target, io, run } = await operated({ messages: [sealed], invalidMessages: 'quarantine' });
   const letter = JSON.stringify(deadlineEnvelope());
   await worker.send(deadlineEnvelope());
+  // Refused, and too large for its case's row.
+  await worker.send(deadlineEnvelope({ extra: 'x'.repeat(320 * 1024) }));
   await worker.untilIdle();
   // What is another's goes back at once.
   for (const QueueUrl of [target.names.dlqUrl, target.names.quarantineQueueUrl]) {

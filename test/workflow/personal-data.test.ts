@@ -370,6 +370,7 @@ describe('forgetAggregate', () => {
       objects: 0,
       messages: 0,
       suspects: [],
+      suspectCases: [],
       unseen: 0,
       unfinished: [sealedKey(`${CANARY} key 1`)],
     });

@@ -38,6 +38,17 @@ describe('stepwell forget', () => {
     expect(io.lines[2]).toContain(worker.names.dlqUrl);
   });
 
+  it('answers 1 while a case whose body it cannot read names the id', async () => {
+    const worker = await startWorker({ invalidMessages: 'quarantine' });
+    await worker.send('{"case": "CASE-123');
+    await worker.untilIdle();
+    const io = testIo();
+
+    expect(await forget('case/CASE-123', options, targetOf(worker), io)).toBe(1);
+
+    expect(io.lines.join('\n')).toMatch(/stepwell quarantine show.*\n {2}\d{4}-\d\d-\d\d#[0-9a-f]\//);
+  });
+
   it('says which messages are still being worked on, and answers 1', async () => {
     const worker = await startWorker();
     await worker.send(deadlineEnvelope({ attemptPolicy: { notBefore: '2026-01-02T00:00:00Z' } }));
