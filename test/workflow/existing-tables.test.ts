@@ -2,7 +2,7 @@ import { CreateTableCommand, GetItemCommand, PutItemCommand } from '@aws-sdk/cli
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { fromItem, toItem } from '../../lambdas/aws/items.ts';
-import { defineMessage } from '../../lambdas/core/message-type.ts';
+import { type AnyMessageDefinition, defineMessage } from '../../lambdas/core/message-type.ts';
 import type { Fault } from '../../local/edge/faults.ts';
 import { startWorker, type TestWorker } from '../helpers/worker.ts';
 
@@ -34,9 +34,10 @@ const stage = (version: number, payload: { stage: string | null }) => ({
 
 async function startBesideTable(
   faults: (worker: TestWorker) => Promise<void> = async () => {},
+  messages: readonly AnyMessageDefinition[] = [stageSet],
 ): Promise<TestWorker> {
   const worker: TestWorker = await startWorker({
-    messages: [stageSet],
+    messages,
     aggregates: { case: { table: TABLE, key: 'caseId', versionAttribute: 'rev' } },
     faults: async ({ operation }): Promise<Fault> => {
       if (operation === 'TransactWriteItems') await faults(worker);
@@ -89,6 +90,26 @@ describe('an aggregate in a table of its own', () => {
       'version#StageSet': 2,
       'lastKey#StageSet': 'stage:2',
     });
+  });
+
+  it('is shown to the handler without its key and its version', async () => {
+    const shown: unknown[] = [];
+    const watching = defineMessage({
+      type: 'StageSet',
+      schemas: { 1: v.looseObject({}) },
+      ordering: 'none',
+      plan({ aggregate }) {
+        shown.push(aggregate);
+        return {};
+      },
+    });
+    const worker = await startBesideTable(undefined, [watching]);
+    await put(worker, { rev: 7, owner: 'ana' });
+
+    await worker.send(stage(1, { stage: 'INTAKE' }));
+    await worker.untilIdle();
+
+    expect(shown).toEqual([{ attributes: { owner: 'ana' }, revision: 7, version: 0 }]);
   });
 
   it.each([
