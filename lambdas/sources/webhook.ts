@@ -10,7 +10,7 @@ export interface WebhookRequest {
   readonly receivedAt: number;
 }
 
-/** Refuses a request by throwing. */
+/** Refuses a request by throwing, there and then; what it returns is no verdict, and a request with one is refused. */
 export type WebhookVerifier = (request: WebhookRequest) => void;
 
 export interface WebhookSourceOptions {
@@ -34,7 +34,12 @@ export function webhookSource(options: WebhookSourceOptions): Source {
       );
       const receivedAt = Number(attributes[RECEIVED_AT_ATTRIBUTE] ?? sentAt);
       const request = { body, headers, receivedAt };
-      options.verify(request);
+      const verdict: unknown = options.verify(request);
+      if (verdict !== undefined) {
+        // A rejection that nobody takes would end the function, and with it the batch.
+        if (verdict instanceof Promise) verdict.catch(() => {});
+        throw new TypeError('verify must refuse by throwing, without a promise, and return nothing');
+      }
       const envelope = options.toEnvelope(request);
       if (envelope === undefined) throw new TypeError('this kind of event is not taken');
       return envelope;

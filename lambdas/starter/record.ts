@@ -83,6 +83,11 @@ function toEnvelope(record: QueueRecord, sources: readonly Source[]): EnvelopeRe
     try {
       const built = source.toEnvelope(record);
       if (built === undefined) continue;
+      if (built instanceof Promise) {
+        // A rejection that nobody takes would end the function, and with it the batch.
+        built.catch(() => {});
+        throw new TypeError('a source must answer without a promise');
+      }
       // Through text, so that a built envelope is held to the same JSON as one that was sent.
       text = JSON.stringify(built);
     } catch (error) {

@@ -239,6 +239,12 @@ describe('a source', () => {
     ['a number beyond 2^53', () => probeEnvelope({ payload: { value: 1e300 } }), '2^53'],
     ['a function', () => () => {}, 'must not be empty'],
     ['null', () => null, 'must be an object'],
+    ['a promise', async () => probeEnvelope(), 'was refused by source strange (TypeError)'],
+    [
+      'a promise that is rejected',
+      () => Promise.reject(new Error('SECRET')),
+      'was refused by source strange (TypeError)',
+    ],
     [
       'what it throws',
       () => {
@@ -252,5 +258,7 @@ describe('a source', () => {
     expect(statuses(await startBatch([record('a')], ENOUGH, deps))).toEqual(['fulfilled']);
     expect(kept).toEqual([expect.stringContaining(reason)]);
     expect(kept.join()).not.toContain('SECRET');
+    // A rejection that nobody holds would end the process, and with it the batch.
+    await new Promise(setImmediate);
   });
 });
