@@ -49,7 +49,7 @@ function whyUnreachable(error: Error): string {
   if (isDenied(error)) {
     return `Your credentials may not do this: ${why}\nThe operators' policy has the right: the stack's output OperatorPolicyArn.`;
   }
-  return `The worker cannot be reached: ${why}\nLocal: is the runtime still there (npm start)? AWS: check credentials and Region.`;
+  return `The worker cannot be reached: ${why}\nLocal: is the runtime still there (npx stepwell local)? AWS: check credentials and Region.`;
 }
 
 /** The AWS SDK's mark of what a service answers to a request that is at fault itself. */

@@ -48,7 +48,7 @@ export async function openTarget(options: TargetOptions, io: Pick<Io, 'cwd'>): P
   const url = options.endpoint ?? left?.url;
   if (url === undefined) {
     throw new CliError(
-      'No worker to talk to: start the local runtime (npm start) in this folder, or name one by --endpoint URL or --stack NAME',
+      'No worker to talk to: start the local runtime (npx stepwell local) in this folder, or name one by --endpoint URL or --stack NAME',
     );
   }
   const names = left?.url === url ? left.names : localNames(options.worker ?? 'stepwell', false);

@@ -9,7 +9,7 @@ import { CliError } from '../cli-error.ts';
 import { costPerMillion, type MessageUsage, totalOf, US_EAST_1 } from '../cost.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
-import { table } from '../table.ts';
+import { plain, table } from '../table.ts';
 
 export interface CostOptions {
   /** How many messages are sent. */
@@ -85,7 +85,8 @@ async function measure(envelope: Envelope, count: number, io: Io): Promise<Messa
   const { messages } = await import('../../lambdas/messages/index.ts');
   const { providers } = await import('../../lambdas/providers/index.ts');
   if (!messages.some(({ type }) => type === envelope.messageType)) {
-    throw new CliError(`There is no message type ${envelope.messageType} in lambdas/messages/index.ts`);
+    const known = messages.map(({ type }) => type).join(', ');
+    throw new CliError(`${plain(envelope.messageType)} is none of the types that are run here: ${known}`);
   }
   const meter = createUsageMeter();
   const servers = await startProviders();
@@ -156,7 +157,7 @@ async function closed(count: number, runtime: LocalRuntime, io: Io): Promise<rea
     if (arns.length >= count) return arns;
     if (io.clock.now() - startedAt > PATIENCE_MILLIS) {
       throw new CliError(
-        `Only ${arns.length} of ${count} messages completed in two minutes: try the message by npm run send first`,
+        `Only ${arns.length} of ${count} messages completed in two minutes: try the message by stepwell send first`,
         EXIT.FAILED,
       );
     }

@@ -1,5 +1,6 @@
-import { resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { relative, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { ConfigurationError } from '../../lambdas/core/errors.ts';
 import type { AnyMessageDefinition } from '../../lambdas/core/message-type.ts';
 import type { ProviderDefinition } from '../../lambdas/core/provider.ts';
 import type { Source } from '../../lambdas/core/sources.ts';
@@ -22,6 +23,8 @@ export interface LocalOptions {
   readonly quiet: boolean;
 }
 
+const EXAMPLE = new URL('../../local/examples/messages/good.json', import.meta.url);
+
 /** How much a crash may lose of what lies in a data directory. */
 const SAVE_MILLIS = 2_000;
 
@@ -43,7 +46,7 @@ export async function local(options: LocalOptions, io: Io): Promise<ExitCode> {
     }
   };
   const journals = { main: createJournal(live), exercise: createJournal(live) };
-  const runtime = await start(servers, () =>
+  const runtime = await start(servers, options, () =>
     startRuntime({
       clock: io.clock,
       random: io.random,
@@ -89,7 +92,7 @@ export async function local(options: LocalOptions, io: Io): Promise<ExitCode> {
       io.out('');
       const send =
         options.messages === undefined
-          ? 'npm run send -- local/examples/messages/good.json'
+          ? `npx stepwell send ${relative(io.cwd, fileURLToPath(EXAMPLE))}`
           : 'npx stepwell send FILE.json';
       io.out(`Now your own: ${send}   (in another terminal)`);
       io.out(`or  aws sqs send-message --endpoint-url ${server.url} --queue-url ${runtime.names.queueUrl} …`);
@@ -110,13 +113,20 @@ export async function local(options: LocalOptions, io: Io): Promise<ExitCode> {
 }
 
 /** Starts the runtime; where it cannot, nothing of its surroundings is left. */
-async function start<T>(servers: LocalProviders, startRuntime: () => Promise<T>): Promise<T> {
+async function start<T>(
+  servers: LocalProviders,
+  { messages }: LocalOptions,
+  startRuntime: () => Promise<T>,
+): Promise<T> {
   try {
     return await startRuntime();
   } catch (error) {
     await servers.close();
     if (error instanceof Error && (error instanceof DamagedStateError || 'syscall' in error)) {
       throw new CliError(`--data-dir cannot be used: ${error.message}`, EXIT.USAGE, { cause: error });
+    }
+    if (messages !== undefined && error instanceof ConfigurationError) {
+      throw new CliError(`--messages ${messages}: ${error.message}`, EXIT.USAGE, { cause: error });
     }
     throw error;
   }

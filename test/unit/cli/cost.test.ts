@@ -56,7 +56,7 @@ describe('stepwell cost', () => {
 
   it.each([
     ['is no envelope', '{}', 'is no envelope: $.'],
-    ['is of a type that is not there', JSON.stringify(envelopeOf('Nothing')), 'no message type Nothing'],
+    ['is of a type that is not there', JSON.stringify(envelopeOf('Nothing')), 'Nothing is none of the types'],
   ])('runs nothing when the file %s', async (_, text, message) => {
     const io = testIo();
     const file = join(io.cwd, 'message.json');

@@ -1,15 +1,16 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { main } from '../../../cli/main.ts';
 import { systemClock } from '../../../lambdas/aws/system.ts';
 import { deadlineEnvelope } from '../../helpers/envelopes.ts';
 import { testIo } from './cli-io.ts';
 
-const turn = () => new Promise((resolve) => setImmediate(resolve));
+const turn = () => new Promise((done) => setImmediate(done));
 
 const STEPWELL = new URL('../../../lambdas/index.ts', import.meta.url).href;
+const PROVIDERS = new URL('../../../lambdas/shipped-providers.ts', import.meta.url).href;
 const TYPE = 'CaseDeadlineCalculationRequested';
 const ANY = `{ '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value }) } }`;
 /** A team's module: a type that has its effect done by a provider of the team's own. */
@@ -38,6 +39,10 @@ describe('stepwell local', () => {
     const io = testIo({ signal: stop.signal });
     const running = main(['local', '--quiet'], io);
     while (!io.lines.includes('Ctrl+C stops.')) await turn();
+
+    const hint = io.lines.find((line) => line.startsWith('Now your own:'));
+    const [, file = ''] = /npx stepwell send (\S+) /.exec(hint ?? '') ?? [];
+    expect(JSON.parse(readFileSync(resolve(io.cwd, file), 'utf8'))).toMatchObject({ messageType: TYPE });
 
     const other = testIo({ cwd: io.cwd });
     expect(await main(['ls', '--json'], other)).toBe(0);
@@ -75,6 +80,18 @@ describe('stepwell local', () => {
     expect(await running).toBe(0);
   });
 
+  it('names a setting that a provider misses, without a stack', async () => {
+    const io = testIo();
+    const file = join(io.cwd, 'messages.mjs');
+    const provider = `httpJsonProvider({ name: 'Shop', operations: {} })`;
+    const providers = `import { httpJsonProvider } from ${JSON.stringify(PROVIDERS)};\nexport const providers = [${provider}];`;
+    writeFileSync(file, `${MODULE.slice(0, MODULE.indexOf('export const providers'))}${providers}`);
+
+    expect(await main(['local', '--messages', file], io)).toBe(2);
+
+    expect(io.notes).toEqual([expect.stringMatching(/messages\.mjs.*SHOP_URL is not set/)]);
+  });
+
   it.each([
     ['providers', `export const messages = [{ type: 'A', plan() {} }]; export const providers = [{}];`],
     ['sources', `export const messages = [{ type: 'A', plan() {} }]; export const sources = 'none';`],
@@ -90,7 +107,7 @@ describe('stepwell local', () => {
 
   it('says that a port is in use instead of failing with a stack', async () => {
     const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
     onTestFinished(() => void server.close());
     const address = server.address();
     const port = typeof address === 'object' ? address?.port : undefined;

@@ -26,7 +26,7 @@ describe('the command line', () => {
     const io = testIo();
 
     expect(await main(['ls'], io)).toBe(2);
-    expect(io.notes.join('\n')).toMatch(/npm start.*--endpoint.*--stack/);
+    expect(io.notes.join('\n')).toMatch(/npx stepwell local.*--endpoint.*--stack/);
   });
 
   it('answers 4 when nobody listens at the endpoint', async () => {
