@@ -72,8 +72,12 @@ describe('a customer key', () => {
   });
 
   it('lets the delivery of the state machine’s log read what is encrypted', () => {
-    const actions = grantsTo('delivery.logs.amazonaws.com').flatMap(({ Action }) => Action);
-    expect(actions.some((action) => action.startsWith('kms:Decrypt'))).toBe(true);
+    expect(grantsTo('delivery.logs.amazonaws.com')).toContainEqual(
+      expect.objectContaining({
+        Action: 'kms:Decrypt',
+        Condition: { StringEquals: { 'aws:SourceAccount': '111122223333' } },
+      }),
+    );
   });
 
   it('may be used by every function, by the state machine and by the pipe', () => {
@@ -114,6 +118,25 @@ describe('a customer key', () => {
       const found = Object.entries(template.findResources(type));
       expect(found.length, type).toBeGreaterThan(0);
       for (const [id, { Properties }] of found) expect(key(Properties), id).toBeDefined();
+    }
+  });
+
+  it('leaves every queue, the topic and the bucket to TLS alone', () => {
+    const kinds = { 'AWS::SQS::Queue': 4, 'AWS::SNS::Topic': 1, 'AWS::S3::Bucket': 1 };
+    for (const [type, least] of Object.entries(kinds)) {
+      const ids = Object.keys(template.findResources(type));
+      expect(ids.length, type).toBeGreaterThanOrEqual(least);
+      const denying = Object.values(template.findResources(`${type}Policy`)).filter(({ Properties }) =>
+        /"Condition":\{"Bool":\{"aws:SecureTransport":"false"\}\},"Effect":"Deny"/.test(
+          JSON.stringify(Properties.PolicyDocument),
+        ),
+      );
+      for (const id of ids) {
+        expect(
+          denying.filter(({ Properties }) => JSON.stringify(Properties).includes(`"${id}"`)),
+          id,
+        ).toHaveLength(1);
+      }
     }
   });
 

@@ -9,6 +9,7 @@ import { describe, expect, it } from 'vitest';
 import { messages } from '../../lambdas/messages/index.ts';
 import { WorkerChecks } from '../../lib/checks/worker-checks.ts';
 import { OutboxPipe } from '../../lib/constructs/outbox-pipe.ts';
+import { LOG_QUERIES } from '../../lib/constructs/worker-queries.ts';
 import { WorkerStack, type WorkerStackProps } from '../../lib/worker-stack.ts';
 import { unbundledApp } from '../helpers/template.ts';
 
@@ -41,6 +42,33 @@ describe('WorkerStack', () => {
     const template = Template.fromStack(stackIn(unbundledApp()));
     for (const output of ['DashboardName', 'AlarmTopicArn', 'OperatorPolicyArn'])
       template.hasOutput(output, {});
+  });
+
+  it('hands on what alarms, dashboard and operators need', () => {
+    const app = unbundledApp();
+    const stack = stackIn(app, {
+      worker: { ...worker, maxInFlight: 100 },
+      alarms: { runbookUrl: 'https://runbooks.example', backlogMessages: 7 },
+      outboxTarget: 'default',
+    });
+    const template = Template.fromStack(stack);
+    const alarms = Object.entries(template.findResources('AWS::CloudWatch::Alarm'));
+    for (const [name, threshold] of [
+      ['InFlight', 90],
+      ['Backlog', 7],
+      ['Unpublished', 1],
+    ] as const) {
+      const [alarm] = alarms.filter(([id]) => id.startsWith(`Alarms${name}`));
+      expect(alarm?.[1].Properties.Threshold, name).toBe(threshold);
+    }
+    for (const [, { Properties }] of alarms) {
+      expect(JSON.stringify(Properties.AlarmDescription)).toContain('Runbook: https://runbooks.example#');
+    }
+    const [dashboard] = Object.values(template.findResources('AWS::CloudWatch::Dashboard'));
+    expect(JSON.stringify(dashboard)).toContain('[Runbook](https://runbooks.example#backlog)');
+    template.resourceCountIs('AWS::Logs::QueryDefinition', Object.keys(LOG_QUERIES).length);
+    const [policy] = Object.values(template.findResources('AWS::IAM::ManagedPolicy'));
+    expect(JSON.stringify(policy)).toContain('cloudwatch:GetDashboard');
   });
 
   it('refuses worker, alarms and outbox at once, each prop as it is written in the stack’s props', () => {
