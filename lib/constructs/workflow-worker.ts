@@ -140,7 +140,6 @@ export class WorkflowWorker extends Construct {
         ...base,
         INBOX_TTL_SECONDS: inboxTtl,
         OUTBOX_TTL_SECONDS: String(settings.outboxRetentionDays * DAY_SECONDS),
-        PAYLOAD_BUCKET: this.payloadBucket.bucketName,
       },
     });
     this.reportFailure = this.#function('ReportFailure', 'report-failure', {
