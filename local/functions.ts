@@ -3,6 +3,9 @@ import type { LambdaClient } from '@aws-sdk/client-lambda';
 import type { S3Client } from '@aws-sdk/client-s3';
 import type { SFNClient } from '@aws-sdk/client-sfn';
 import type { SQSClient } from '@aws-sdk/client-sqs';
+import { createEventSourceControl } from '../lambdas/aws/event-source.ts';
+import { createGetObject } from '../lambdas/aws/get-object.ts';
+import { createPutObject } from '../lambdas/aws/put-object.ts';
 import { commitDeps } from '../lambdas/commit/deps.ts';
 import { createHandler as createCommit } from '../lambdas/commit/handler.ts';
 import type { Clock, NewId, Random } from '../lambdas/core/clock.ts';
@@ -81,6 +84,9 @@ export interface WorkerFunctionsOptions {
 /** The deployed handlers, wired as their Lambda entries wire them: from an environment and real clients. */
 export function workerFunctions(options: WorkerFunctionsOptions): Readonly<Record<string, LambdaFunction>> {
   const { names, clients, clock, telemetry } = options;
+  const getObject = createGetObject(clients.s3);
+  const putObject = createPutObject(clients.s3);
+  const eventSourceControl = (uuid: string) => createEventSourceControl(clients.lambda, uuid);
   const manifest = createManifest(createRegistry(options.messages));
   const env = {
     TABLE_NAME: names.tableName,
@@ -121,7 +127,17 @@ export function workerFunctions(options: WorkerFunctionsOptions): Readonly<Recor
           PROVIDER: provider,
           FUNCTION_TIMEOUT_SECONDS: String(PROVIDER_TIMEOUT_SECONDS),
         },
-        { clock, random, newId, telemetry, providers: options.providers, secret, clients },
+        {
+          clock,
+          random,
+          newId,
+          telemetry,
+          providers: options.providers,
+          secret,
+          clients,
+          getObject,
+          putObject,
+        },
       ),
     ),
   });
@@ -129,16 +145,16 @@ export function workerFunctions(options: WorkerFunctionsOptions): Readonly<Recor
     [FUNCTION_NAMES.starter]: {
       timeoutSeconds,
       handler: createStarter(
-        starterDeps(env, { clock, random, newId, manifest, sources, telemetry, clients }),
+        starterDeps(env, { clock, random, newId, manifest, sources, telemetry, clients, putObject }),
       ),
     },
     [FUNCTION_NAMES.plan]: {
       timeoutSeconds,
-      handler: createPlan(planDeps(env, { clock, messages, telemetry, clients })),
+      handler: createPlan(planDeps(env, { clock, messages, telemetry, clients, getObject, putObject })),
     },
     [FUNCTION_NAMES.commit]: {
       timeoutSeconds,
-      handler: createCommit(commitDeps(env, { clock, telemetry, clients })),
+      handler: createCommit(commitDeps(env, { clock, telemetry, clients, getObject })),
     },
     [FUNCTION_NAMES.reportFailure]: {
       timeoutSeconds,
@@ -150,7 +166,9 @@ export function workerFunctions(options: WorkerFunctionsOptions): Readonly<Recor
     },
     [FUNCTION_NAMES.reconciler]: {
       timeoutSeconds: RECONCILER_TIMEOUT_SECONDS,
-      handler: createReconciler(reconcilerDeps(env, { clock, newId, telemetry, clients })),
+      handler: createReconciler(
+        reconcilerDeps(env, { clock, newId, telemetry, clients, eventSourceControl }),
+      ),
     },
     ...Object.fromEntries(options.providers.map(({ name }) => [runEffectName(name), runEffect(name)])),
   };

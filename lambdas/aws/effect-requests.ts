@@ -1,7 +1,6 @@
 import type { WireEffect } from '../core/decision.ts';
 import { sha256 } from '../core/identity.ts';
-import { createPayloadReader } from './payloads.ts';
-import type { SignedClient } from './signed-call.ts';
+import type { GetObject } from './get-object.ts';
 
 /** Above what a plan can be. */
 const MAX_REQUEST_BYTES = 16 * 1024 * 1024;
@@ -10,15 +9,11 @@ const MAX_REQUEST_BYTES = 16 * 1024 * 1024;
  * Fetches an effect's request where it is kept out of histories.
  * @throws Error when it is no longer there as it was
  */
-export function createRequestReader(
-  client: SignedClient,
-  bucket: string,
-): (effect: WireEffect) => Promise<WireEffect> {
-  const payloads = createPayloadReader(client, [bucket]);
+export function createRequestReader(get: GetObject): (effect: WireEffect) => Promise<WireEffect> {
   return async (effect) => {
     const { requestRef, ...rest } = effect;
     if (requestRef === undefined) return effect;
-    const object = await payloads.fetch(requestRef, MAX_REQUEST_BYTES);
+    const object = await get(requestRef, MAX_REQUEST_BYTES);
     if (object.status !== 'found' || sha256(object.bytes) !== requestRef.sha256) {
       throw new Error(`the request of effect ${effect.name} that was put aside is gone or has changed`);
     }

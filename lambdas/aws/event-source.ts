@@ -1,4 +1,8 @@
-import { callSigned, encodeSegment, type SignedClient } from './signed-call.ts';
+import {
+  GetEventSourceMappingCommand,
+  type LambdaClient,
+  UpdateEventSourceMappingCommand,
+} from '@aws-sdk/client-lambda';
 
 /** The event source mapping between the queue and the starter. */
 export interface EventSourceControl {
@@ -8,34 +12,20 @@ export interface EventSourceControl {
   set(enabled: boolean, maxConcurrency?: number): Promise<void>;
 }
 
-export function createEventSourceControl(client: SignedClient, uuid: string): EventSourceControl {
-  const path = `/2015-03-31/event-source-mappings/${encodeSegment(uuid)}`;
+export function createEventSourceControl(client: LambdaClient, uuid: string): EventSourceControl {
   return {
     async maxConcurrency() {
-      const { bytes } = await callSigned(client, {
-        service: 'lambda',
-        operation: 'GetEventSourceMapping',
-        method: 'GET',
-        path,
-      });
-      const mapping: { readonly ScalingConfig?: { readonly MaximumConcurrency?: number } | null } =
-        JSON.parse(new TextDecoder().decode(await bytes()));
-      return mapping.ScalingConfig?.MaximumConcurrency;
+      const { ScalingConfig } = await client.send(new GetEventSourceMappingCommand({ UUID: uuid }));
+      return ScalingConfig?.MaximumConcurrency;
     },
     async set(enabled, maxConcurrency) {
-      const change = {
-        Enabled: enabled,
-        ...(maxConcurrency === undefined ? {} : { ScalingConfig: { MaximumConcurrency: maxConcurrency } }),
-      };
-      const { bytes } = await callSigned(client, {
-        service: 'lambda',
-        operation: 'UpdateEventSourceMapping',
-        method: 'PUT',
-        path,
-        headers: { 'content-type': 'application/json' },
-        body: new TextEncoder().encode(JSON.stringify(change)),
-      });
-      await bytes();
+      await client.send(
+        new UpdateEventSourceMappingCommand({
+          UUID: uuid,
+          Enabled: enabled,
+          ...(maxConcurrency === undefined ? {} : { ScalingConfig: { MaximumConcurrency: maxConcurrency } }),
+        }),
+      );
     },
   };
 }

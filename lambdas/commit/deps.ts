@@ -1,7 +1,7 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { type Environment, requireEnv, requireNumber } from '../aws/env.ts';
+import type { GetObject } from '../aws/get-object.ts';
 import { createPayloadReader } from '../aws/payloads.ts';
-import type { SignedClient } from '../aws/signed-call.ts';
 import { transact } from '../aws/transactions.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Telemetry } from '../core/telemetry.ts';
@@ -11,7 +11,8 @@ import type { CommitHandlerDeps } from './handler.ts';
 export interface CommitSurroundings {
   readonly clock: Clock;
   readonly telemetry: Telemetry;
-  readonly clients: { readonly dynamodb: DynamoDBClient; readonly s3: SignedClient };
+  readonly clients: { readonly dynamodb: DynamoDBClient };
+  readonly getObject: GetObject;
 }
 
 /**
@@ -19,7 +20,7 @@ export interface CommitSurroundings {
  * @throws ConfigurationError naming the variable that is missing or wrong
  */
 export function commitDeps(env: Environment, surroundings: CommitSurroundings): CommitHandlerDeps {
-  const { clock, telemetry, clients } = surroundings;
+  const { clock, telemetry, clients, getObject } = surroundings;
   const tableName = requireEnv(env, 'TABLE_NAME');
   return {
     clock,
@@ -27,7 +28,7 @@ export function commitDeps(env: Environment, surroundings: CommitSurroundings): 
     worker: requireEnv(env, 'WORKER_NAME'),
     inboxTtlSeconds: requireNumber(env, 'INBOX_TTL_SECONDS'),
     outboxTtlSeconds: requireNumber(env, 'OUTBOX_TTL_SECONDS'),
-    readAside: (ref) => readAside(createPayloadReader(clients.s3, [ref.bucket]), ref),
+    readAside: (ref) => readAside(createPayloadReader(getObject, [ref.bucket]), ref),
     transact: (items, token) => transact(clients.dynamodb, tableName, items, token),
   };
 }

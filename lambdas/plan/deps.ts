@@ -1,9 +1,10 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { createDomainReader, parseDomainTables } from '../aws/domain-tables.ts';
 import { type Environment, listEnv, requireEnv } from '../aws/env.ts';
+import type { GetObject } from '../aws/get-object.ts';
 import { createPayloadReader, offloadPayload } from '../aws/payloads.ts';
+import type { PutObject } from '../aws/put-object.ts';
 import { createRowReader } from '../aws/rows.ts';
-import type { SignedClient } from '../aws/signed-call.ts';
 import type { Clock } from '../core/clock.ts';
 import { ConfigurationError } from '../core/errors.ts';
 import { createManifest, createRegistry } from '../core/manifest.ts';
@@ -15,7 +16,9 @@ export interface PlanSurroundings {
   readonly clock: Clock;
   readonly messages: readonly AnyMessageDefinition[];
   readonly telemetry: Telemetry;
-  readonly clients: { readonly dynamodb: DynamoDBClient; readonly s3: SignedClient };
+  readonly clients: { readonly dynamodb: DynamoDBClient };
+  readonly getObject: GetObject;
+  readonly putObject: PutObject;
 }
 
 /**
@@ -23,7 +26,7 @@ export interface PlanSurroundings {
  * @throws ConfigurationError when a variable is missing, or the bundled message types are not the starter's
  */
 export function planDeps(env: Environment, surroundings: PlanSurroundings): PlanHandlerDeps {
-  const { clock, messages, telemetry, clients } = surroundings;
+  const { clock, messages, telemetry, clients, getObject, putObject } = surroundings;
   const registry = createRegistry(messages);
   if (createManifest(registry).digest !== requireEnv(env, 'MANIFEST_DIGEST')) {
     throw new ConfigurationError(
@@ -36,8 +39,8 @@ export function planDeps(env: Environment, surroundings: PlanSurroundings): Plan
     registry,
     telemetry,
     rows: createRowReader(clients.dynamodb, requireEnv(env, 'TABLE_NAME')),
-    payloads: createPayloadReader(clients.s3, listEnv(env, 'PAYLOAD_BUCKETS')),
-    putAside: (folder, bytes) => offloadPayload(clients.s3, bucket, bytes, folder),
+    payloads: createPayloadReader(getObject, listEnv(env, 'PAYLOAD_BUCKETS')),
+    putAside: (folder, bytes) => offloadPayload(putObject, bucket, bytes, folder),
     providers: new Set(listEnv(env, 'PROVIDERS')),
     domains: createDomainReader(clients.dynamodb, parseDomainTables(env.AGGREGATES)),
     worker: requireEnv(env, 'WORKER_NAME'),

@@ -3,14 +3,13 @@ import type { SFNClient } from '@aws-sdk/client-sfn';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import { readBreaker, takeReports, writeBreaker } from '../aws/breaker.ts';
 import { type Environment, requireEnv, requireNumber } from '../aws/env.ts';
-import { createEventSourceControl } from '../aws/event-source.ts';
+import type { EventSourceControl } from '../aws/event-source.ts';
 import { describeClosed, isKnownExecution, listClosed, newestStart } from '../aws/history.ts';
 import { createLimit } from '../aws/in-flight.ts';
 import { sendNotice } from '../aws/notices.ts';
 import { parkedPlaces } from '../aws/parked.ts';
 import { closeCompleted } from '../aws/quarantine.ts';
 import { createRowReader } from '../aws/rows.ts';
-import type { SignedClient } from '../aws/signed-call.ts';
 import { readCursor, writeCursor } from '../aws/sweep-cursor.ts';
 import { transact } from '../aws/transactions.ts';
 import { answerToken, deleteWaiter } from '../aws/waiters.ts';
@@ -30,8 +29,9 @@ export interface ReconcilerSurroundings {
     readonly dynamodb: DynamoDBClient;
     readonly sfn: SFNClient;
     readonly sqs: SQSClient;
-    readonly lambda: SignedClient;
   };
+  /** Control of an event source mapping by its id. */
+  readonly eventSourceControl: (uuid: string) => EventSourceControl;
 }
 
 /**
@@ -39,8 +39,8 @@ export interface ReconcilerSurroundings {
  * @throws ConfigurationError naming the variable that is missing
  */
 export function reconcilerDeps(env: Environment, surroundings: ReconcilerSurroundings): ReconcilerDeps {
-  const { clock, newId, telemetry, clients } = surroundings;
-  const { dynamodb, sfn, sqs, lambda } = clients;
+  const { clock, newId, telemetry, clients, eventSourceControl } = surroundings;
+  const { dynamodb, sfn, sqs } = clients;
   const tableName = requireEnv(env, 'TABLE_NAME');
   const worker = requireEnv(env, 'WORKER_NAME');
   const stateMachineArn = requireEnv(env, 'STATE_MACHINE_ARN');
@@ -81,7 +81,7 @@ export function reconcilerDeps(env: Environment, surroundings: ReconcilerSurroun
       eventSourceId === ''
         ? undefined
         : {
-            source: createEventSourceControl(lambda, eventSourceId),
+            source: eventSourceControl(eventSourceId),
             read: () => readBreaker(dynamodb, tableName),
             write: (breaker) => writeBreaker(dynamodb, tableName, breaker),
             takeReports: () => takeReports(dynamodb, tableName),

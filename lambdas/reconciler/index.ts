@@ -2,13 +2,11 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SFNClient } from '@aws-sdk/client-sfn';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { clientConfig } from '../aws/clients.ts';
-import { beside } from '../aws/signed-call.ts';
+import { eventSourceControl } from '../aws/on-demand.ts';
 import { systemClock, systemId } from '../aws/system.ts';
 import { createTelemetry } from '../aws/telemetry.ts';
 import { reconcilerDeps } from './deps.ts';
 import { createHandler } from './handler.ts';
-
-const dynamodb = new DynamoDBClient(clientConfig());
 
 export const handler = createHandler(
   reconcilerDeps(process.env, {
@@ -16,10 +14,10 @@ export const handler = createHandler(
     newId: systemId,
     telemetry: createTelemetry(process.env),
     clients: {
-      dynamodb,
+      dynamodb: new DynamoDBClient(clientConfig()),
       sfn: new SFNClient(clientConfig()),
       sqs: new SQSClient(clientConfig()),
-      lambda: beside(dynamodb, 'lambda', process.env),
     },
+    eventSourceControl,
   }),
 );

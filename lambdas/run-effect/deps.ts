@@ -2,8 +2,9 @@ import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { createEffectLog } from '../aws/effect-log.ts';
 import { createRequestReader } from '../aws/effect-requests.ts';
 import { type Environment, requireEnv, requireNumber } from '../aws/env.ts';
+import type { GetObject } from '../aws/get-object.ts';
 import { offloadPayload } from '../aws/payloads.ts';
-import type { SignedClient } from '../aws/signed-call.ts';
+import type { PutObject } from '../aws/put-object.ts';
 import type { Clock, NewId, Random } from '../core/clock.ts';
 import { ConfigurationError } from '../core/errors.ts';
 import type { ProviderDefinition } from '../core/provider.ts';
@@ -21,7 +22,9 @@ export interface RunEffectSurroundings {
   /** The team's providers; the function carries out one of them, `PROVIDER`. */
   readonly providers: readonly ProviderDefinition[];
   readonly secret: () => Promise<string>;
-  readonly clients: { readonly dynamodb: DynamoDBClient; readonly s3: SignedClient };
+  readonly clients: { readonly dynamodb: DynamoDBClient };
+  readonly getObject: GetObject;
+  readonly putObject: PutObject;
 }
 
 /**
@@ -29,7 +32,7 @@ export interface RunEffectSurroundings {
  * @throws ConfigurationError when a variable is missing or names a provider that the bundle has not
  */
 export function runEffectDeps(env: Environment, surroundings: RunEffectSurroundings): RunEffectHandlerDeps {
-  const { clock, random, newId, telemetry, providers, secret, clients } = surroundings;
+  const { clock, random, newId, telemetry, providers, secret, clients, getObject, putObject } = surroundings;
   const provider = requireEnv(env, 'PROVIDER');
   const definition = providers.find(({ name }) => name === provider);
   if (definition === undefined) {
@@ -52,7 +55,7 @@ export function runEffectDeps(env: Environment, surroundings: RunEffectSurroundi
           : requireNumber(env, 'EFFECT_TTL_SECONDS'),
     }),
     functionTimeoutSeconds: requireNumber(env, 'FUNCTION_TIMEOUT_SECONDS'),
-    offload: (bytes, folder) => offloadPayload(clients.s3, bucket, bytes, folder),
-    openRequest: createRequestReader(clients.s3, bucket),
+    offload: (bytes, folder) => offloadPayload(putObject, bucket, bytes, folder),
+    openRequest: createRequestReader(getObject),
   };
 }

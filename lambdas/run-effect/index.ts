@@ -1,18 +1,15 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { providers } from 'stepwell-providers';
 import { clientConfig } from '../aws/clients.ts';
+import { getObject, putObject, readSecret } from '../aws/on-demand.ts';
 import { createSecret } from '../aws/secrets.ts';
-import { readSecret } from '../aws/secrets-manager.ts';
-import { beside } from '../aws/signed-call.ts';
 import { systemClock, systemId, systemRandom } from '../aws/system.ts';
 import { createTelemetry } from '../aws/telemetry.ts';
 import { runEffectDeps } from './deps.ts';
 import { createHandler } from './handler.ts';
 
 const { SECRET_ID } = process.env;
-const dynamodb = new DynamoDBClient(clientConfig());
-const secrets = beside(dynamodb, 'secretsmanager', process.env);
-const secret = createSecret((id) => readSecret(secrets, id), SECRET_ID, systemClock);
+const secret = createSecret(readSecret, SECRET_ID, systemClock);
 // Read at init, where a missing permission is seen at once and no message waits for it.
 if (SECRET_ID !== undefined) await secret();
 
@@ -24,6 +21,8 @@ export const handler = createHandler(
     telemetry: createTelemetry(process.env),
     providers,
     secret,
-    clients: { dynamodb, s3: beside(dynamodb, 's3', process.env) },
+    clients: { dynamodb: new DynamoDBClient(clientConfig()) },
+    getObject,
+    putObject,
   }),
 );

@@ -7,9 +7,9 @@ import { startExecution } from '../aws/executions.ts';
 import { createLimit } from '../aws/in-flight.ts';
 import { createInbox } from '../aws/inbox.ts';
 import { offloadPayload } from '../aws/payloads.ts';
+import type { PutObject } from '../aws/put-object.ts';
 import { hideMessage } from '../aws/queue.ts';
 import { createDeadLetters, createQuarantine } from '../aws/rejected.ts';
-import type { SignedClient } from '../aws/signed-call.ts';
 import type { Clock, NewId, Random } from '../core/clock.ts';
 import { ConfigurationError } from '../core/errors.ts';
 import type { Manifest } from '../core/manifest.ts';
@@ -32,8 +32,8 @@ export interface StarterSurroundings {
     readonly dynamodb: DynamoDBClient;
     readonly sfn: SFNClient;
     readonly sqs: SQSClient;
-    readonly s3: SignedClient;
   };
+  readonly putObject: PutObject;
 }
 
 /**
@@ -41,7 +41,7 @@ export interface StarterSurroundings {
  * @throws ConfigurationError naming the variable that is missing or wrong
  */
 export function starterDeps(env: Environment, surroundings: StarterSurroundings): StarterDeps {
-  const { clients, clock, newId } = surroundings;
+  const { clients, clock, newId, putObject } = surroundings;
   const tableName = requireEnv(env, 'TABLE_NAME');
   const worker = requireEnv(env, 'WORKER_NAME');
   const stateMachineArn = requireEnv(env, 'STATE_MACHINE_ARN');
@@ -51,7 +51,7 @@ export function starterDeps(env: Environment, surroundings: StarterSurroundings)
   if (policy !== 'dlq' && policy !== 'quarantine') {
     throw new ConfigurationError('INVALID_MESSAGES must be dlq or quarantine');
   }
-  const offload = (folder: string, bytes: Uint8Array) => offloadPayload(clients.s3, bucket, bytes, folder);
+  const offload = (folder: string, bytes: Uint8Array) => offloadPayload(putObject, bucket, bytes, folder);
   const executionSeconds = requireNumber(env, 'EXECUTION_TIMEOUT_SECONDS');
   return {
     ...surroundings,

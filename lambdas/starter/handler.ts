@@ -1,31 +1,25 @@
+import middy from '@middy/core';
+import sqsPartialBatchFailure from '@middy/sqs-partial-batch-failure';
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
-import { errorName } from '../core/errors.ts';
 import type { QueueRecord } from './record.ts';
 import { type StarterDeps, startBatch } from './starter.ts';
 
 /** The starter's Lambda handler: an SQS batch in, the ids of what the queue is to keep out. */
 export function createHandler(deps: StarterDeps) {
-  return async ({ Records }: SQSEvent, context: Context): Promise<SQSBatchResponse> => {
-    try {
-      const results = await startBatch(
-        Records.map(toQueueRecord),
-        () => context.getRemainingTimeInMillis(),
-        deps,
-      );
-      return kept(Records.filter((_record, index) => results[index]?.status !== 'fulfilled'));
-    } catch (error) {
-      deps.telemetry.error('batch_failed', { code: errorName(error) });
-      return kept(Records);
-    } finally {
-      deps.telemetry.flush();
-    }
-  };
+  return middy<SQSEvent, PromiseSettledResult<void>[] | SQSBatchResponse>()
+    .use(sqsPartialBatchFailure({ logger: () => {} }))
+    .handler(async (event: SQSEvent, context: Context) => {
+      try {
+        return await startBatch(
+          event.Records.map(toQueueRecord),
+          () => context.getRemainingTimeInMillis(),
+          deps,
+        );
+      } finally {
+        deps.telemetry.flush();
+      }
+    });
 }
-
-/** The queue is to deliver these again. */
-const kept = (records: readonly SQSRecord[]): SQSBatchResponse => ({
-  batchItemFailures: records.map(({ messageId }) => ({ itemIdentifier: messageId })),
-});
 
 function toQueueRecord(record: SQSRecord): QueueRecord {
   const attributes = Object.fromEntries(

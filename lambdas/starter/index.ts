@@ -5,7 +5,7 @@ import { SQSClient } from '@aws-sdk/client-sqs';
 import { sources } from 'stepwell-sources';
 import { clientConfig } from '../aws/clients.ts';
 import { requireEnv } from '../aws/env.ts';
-import { beside } from '../aws/signed-call.ts';
+import { putObject } from '../aws/on-demand.ts';
 import { systemClock, systemId, systemRandom } from '../aws/system.ts';
 import { createTelemetry } from '../aws/telemetry.ts';
 import type { Manifest } from '../core/manifest.ts';
@@ -16,8 +16,6 @@ const manifest: Manifest = JSON.parse(
   readFileSync(`${requireEnv(process.env, 'LAMBDA_TASK_ROOT')}/manifest.json`, 'utf8'),
 );
 
-const dynamodb = new DynamoDBClient(clientConfig());
-
 export const handler = createHandler(
   starterDeps(process.env, {
     clock: systemClock,
@@ -27,10 +25,10 @@ export const handler = createHandler(
     sources,
     telemetry: createTelemetry(process.env),
     clients: {
-      dynamodb,
+      dynamodb: new DynamoDBClient(clientConfig()),
       sfn: new SFNClient(clientConfig()),
       sqs: new SQSClient(clientConfig()),
-      s3: beside(dynamodb, 's3', process.env),
     },
+    putObject,
   }),
 );

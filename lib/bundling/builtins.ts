@@ -16,8 +16,20 @@ export const builtins: Plugin = {
       sideEffects: false,
     }));
     builder.onLoad({ filter: /./, namespace: 'builtin' }, ({ path }) => ({
-      contents: `module.exports = process.getBuiltinModule('node:${path}');`,
+      contents: taken(path),
       loader: 'js',
     }));
   },
 };
+
+/** A plain object's exports are taken when they are first read: much is imported for calls that are never made. */
+function taken(path: string): string {
+  const name = `node:${path}`;
+  const take = `process.getBuiltinModule(${JSON.stringify(name)})`;
+  const module: unknown = process.getBuiltinModule(name);
+  if (typeof module !== 'object' || module === null || Object.getPrototypeOf(module) !== Object.prototype) {
+    return `module.exports = ${take};`;
+  }
+  return `for (const name of ${JSON.stringify(Object.getOwnPropertyNames(module))})
+    Object.defineProperty(exports, name, { enumerable: true, get: () => ${take}[name] });`;
+}

@@ -1,7 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { build, type Metafile } from 'esbuild';
+import { type BuildOptions, build, type Metafile } from 'esbuild';
 import { builtins } from './builtins.ts';
+import { bundlesOnDemand } from './on-demand.ts';
 import { ownSourceMaps } from './own-source-maps.ts';
 import { sdkDiet } from './sdk-diet.ts';
 
@@ -13,25 +14,23 @@ export interface BundleRequest {
   readonly outdir: string;
   /** Modules by the specifier under which they are imported. */
   readonly alias: Readonly<Record<string, string>>;
-  /** Modules in the place of those that the SDK imports, by specifier. */
-  readonly standIns: Readonly<Record<string, string>>;
   /** Folders in which packages are looked for at last. */
   readonly nodePaths: readonly string[];
 }
 
 /** Packages of ES modules that still call `require` find it under this name. */
 const REQUIRE = "const require=process.getBuiltinModule('node:module').createRequire(import.meta.url);";
-const ENTRY = 'index.mjs';
 
 /**
- * Bundles one function: `index.mjs`, and a chunk for what is loaded when it is first needed.
+ * Bundles one function: `index.mjs`, chunks for what it loads by name, and bundles of their own for what is loaded on
+ * demand. Those share no code with the rest: what only they need of the SDK's core would be read at every start.
+ *
  * @throws Error with esbuild's messages
  */
-export async function bundle({ entry, outdir, alias, standIns, nodePaths }: BundleRequest): Promise<void> {
-  const { outputFiles, metafile } = await build({
-    entryPoints: [entry],
+export async function bundle({ entry, outdir, alias, nodePaths }: BundleRequest): Promise<void> {
+  const plugins = [builtins, sdkDiet, ownSourceMaps(dirname(dirname(entry)))];
+  const options = {
     outdir,
-    entryNames: 'index',
     chunkNames: '[name]-[hash]',
     outExtension: { '.js': '.mjs' },
     bundle: true,
@@ -43,33 +42,53 @@ export async function bundle({ entry, outdir, alias, standIns, nodePaths }: Bund
     banner: { js: REQUIRE },
     alias: { ...alias },
     nodePaths: [...nodePaths],
-    plugins: [builtins, sdkDiet(standIns), ownSourceMaps(dirname(dirname(entry)))],
     minify: true,
     legalComments: 'none',
     sourcemap: true,
     sourcesContent: false,
-    metafile: true,
-    write: false,
     logLevel: 'silent',
-  });
+  } satisfies BuildOptions;
   mkdirSync(outdir, { recursive: true });
-  const loaded = loadedFrom(join(outdir, ENTRY), metafile);
-  for (const { path, contents } of outputFiles) {
-    if (loaded.has(path.replace(/\.map$/, ''))) writeFileSync(path, contents);
-  }
+  const onDemand = bundlesOnDemand();
+  const wanted = await write({
+    ...options,
+    entryPoints: { index: entry },
+    plugins: [onDemand.plugin, ...plugins],
+  });
+  const entryPoints = onDemand.entriesOf(wanted);
+  if (Object.keys(entryPoints).length > 0) await write({ ...options, entryPoints, plugins });
 }
 
-/** A chunk is made for every module that is imported by name somewhere, even where that code itself was left out. */
-function loadedFrom(entry: string, { outputs }: Metafile): ReadonlySet<string> {
+/**
+ * Writes what the entries load. A chunk is made for every module that is imported by name somewhere, even where that
+ * code itself was left out: those are not written.
+ *
+ * @returns what is imported and not bundled
+ */
+async function write(
+  options: BuildOptions & { readonly outdir: string; readonly entryPoints: Record<string, string> },
+): Promise<ReadonlySet<string>> {
+  const { outputFiles, metafile } = await build({ ...options, metafile: true, write: false });
+  const entries = Object.keys(options.entryPoints).map((name) => join(options.outdir, `${name}.mjs`));
+  const { files, external } = loadedFrom(entries, metafile);
+  for (const { path, contents } of outputFiles) {
+    if (files.has(path.replace(/\.map$/, ''))) writeFileSync(path, contents);
+  }
+  return external;
+}
+
+function loadedFrom(entries: readonly string[], { outputs }: Metafile) {
   const byPath = new Map(Object.entries(outputs).map(([path, output]) => [resolve(path), output]));
-  const seen = new Set<string>();
+  const files = new Set<string>();
+  const outside = new Set<string>();
   const visit = (path: string) => {
-    if (seen.has(path)) return;
-    seen.add(path);
+    if (files.has(path)) return;
+    files.add(path);
     for (const { path: imported, external } of byPath.get(path)?.imports ?? []) {
-      if (external !== true) visit(resolve(imported));
+      if (external === true) outside.add(imported);
+      else visit(resolve(imported));
     }
   };
-  visit(entry);
-  return seen;
+  for (const entry of entries) visit(entry);
+  return { files, external: outside };
 }

@@ -24,8 +24,6 @@ const MACHINE_MODULES = new RegExp(
   `@(smithy[\\\\/]core|aws-sdk[\\\\/]token-providers)[\\\\/].*[\\\\/](${[...OF_A_MACHINE.keys()].join('|')})\\.js$`,
 );
 
-const SDK = /[\\/]node_modules[\\/]@(aws-sdk|smithy)[\\/]/;
-
 /**
  * Lets esbuild leave out what a function does not use of the AWS SDK.
  *
@@ -33,11 +31,8 @@ const SDK = /[\\/]node_modules[\\/]@(aws-sdk|smithy)[\\/]/;
  *   the key might have an effect: the keys, which are constants, are written out.
  * - A client reads its version from its manifest, which comes whole: the version alone is left.
  * - What the SDK asks of a machine has no answer: settings are those of the environment.
- *
- * @param standIns modules in the place of those that the SDK imports, by specifier. For a part of the SDK itself, only
- *   where it is loaded when it is first needed: a client that imports it from the start names more of it
  */
-export const sdkDiet = (standIns: Readonly<Record<string, string>>): Plugin => ({
+export const sdkDiet: Plugin = {
   name: 'sdk-diet',
   setup(builder) {
     builder.onLoad({ filter: /@aws-sdk[\\/].*[\\/]schemas[\\/]\w+\.js$/ }, async ({ path }) => ({
@@ -53,14 +48,8 @@ export const sdkDiet = (standIns: Readonly<Record<string, string>>): Plugin => (
       const contents = `export const ${name} = ${OF_A_MACHINE.get(name)};`;
       return { contents: mappedByModule(path, contents), loader: 'js' };
     });
-    const specifiers = new RegExp(`^(${Object.keys(standIns).join('|')})$`);
-    builder.onResolve({ filter: specifiers }, ({ path, kind, importer }) => {
-      const fits = SDK.test(importer) && (kind === 'dynamic-import' || !path.startsWith('@'));
-      const standIn = fits ? standIns[path] : undefined;
-      return standIn === undefined ? undefined : { path: standIn };
-    });
   },
-});
+};
 
 function withPlainKeys(code: string): string {
   const constants = new Map([...code.matchAll(CONSTANT)].map(([, name = '', text = '']) => [name, text]));

@@ -63,16 +63,10 @@ class LocalBundling implements ILocalBundling {
       alias: {
         stepwell: join(LAMBDAS, `index.${SCRIPT_SUFFIX}`),
         'stepwell/providers': join(LAMBDAS, `shipped-providers.${SCRIPT_SUFFIX}`),
-        // A fifth of a bundle, of which a function needs nothing.
+        // Parts of the SDK of which a function needs nothing, the first a fifth of a bundle.
         '@aws-sdk/credential-provider-node': join(LAMBDAS, `aws/function-credentials.${SCRIPT_SUFFIX}`),
+        '@aws-sdk/endpoint-cache': join(LAMBDAS, `aws/no-endpoint-cache.${SCRIPT_SUFFIX}`),
         ...modules,
-      },
-      standIns: {
-        'mnemonist/lru-cache': join(LAMBDAS, `aws/lru-cache.${SCRIPT_SUFFIX}`),
-        // A provider may call a service that answers by a stream.
-        ...(modules['stepwell-providers'] === undefined
-          ? { '@smithy/core/event-streams': join(LAMBDAS, `aws/no-event-streams.${SCRIPT_SUFFIX}`) }
-          : {}),
       },
       nodePaths: [join(process.cwd(), 'node_modules')],
     };

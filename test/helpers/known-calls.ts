@@ -20,16 +20,14 @@ export interface WrittenCall {
   readonly functions: readonly string[];
 }
 
-/** The SDK's commands, and calls that are written out. */
-const CALLS = /new (\w+)Command\(|\boperation: '(\w+)'/g;
+const CALLS = /new (\w+)Command\(/g;
 
 /** Every call in the sources of the given functions. */
 export function writtenCalls(functions: readonly string[]): readonly WrittenCall[] {
   const calls = new Map<string, { file: string; operation: string; functions: string[] }>();
   for (const name of functions) {
     for (const file of reachable(resolve(ROOT, 'lambdas', name, 'index.ts'))) {
-      for (const [, command, written] of readFileSync(file, 'utf8').matchAll(CALLS)) {
-        const operation = command ?? written ?? '';
+      for (const [, operation = ''] of readFileSync(file, 'utf8').matchAll(CALLS)) {
         const key = `${file} ${operation}`;
         const known = calls.get(key) ?? { file: file.slice(ROOT.length), operation, functions: [] };
         known.functions.push(name);

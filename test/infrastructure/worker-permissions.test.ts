@@ -44,6 +44,9 @@ const roleOf = (part: { readonly role: WorkerFunction['role'] }): string =>
 
 const SERVICES: Readonly<Record<string, string>> = {
   '@aws-sdk/client-dynamodb': 'dynamodb',
+  '@aws-sdk/client-lambda': 'lambda',
+  '@aws-sdk/client-s3': 's3',
+  '@aws-sdk/client-secrets-manager': 'secretsmanager',
   '@aws-sdk/client-sfn': 'states',
   '@aws-sdk/client-sqs': 'sqs',
 };
@@ -54,7 +57,7 @@ const TRANSACTION_ACTIONS: Readonly<Record<string, string>> = {
   ConditionCheck: 'dynamodb:ConditionCheckItem',
 };
 
-/** The actions that a function's code calls: the commands and written-out calls left in its bundle once unused code is gone. */
+/** The actions that a function's code calls: the commands left in its bundle once unused code is gone. */
 function calledBy(folder: string): Set<string> {
   const [output] = buildSync({
     entryPoints: [fileURLToPath(new URL(`../../lambdas/${folder}/index.ts`, import.meta.url))],
@@ -78,9 +81,6 @@ function calledBy(folder: string): Set<string> {
         actions.add(`${SERVICES[source] ?? source}:${imported}`);
       }
     }
-  }
-  for (const [, service = '', operation = ''] of code.matchAll(/service: "(\w+)",\s*operation: "(\w+)"/g)) {
-    actions.add(`${service}:${operation}`);
   }
   return actions;
 }

@@ -1,7 +1,9 @@
 import { DeleteObjectCommand } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
 import { createRequestReader } from '../../../lambdas/aws/effect-requests.ts';
+import { createGetObject } from '../../../lambdas/aws/get-object.ts';
 import { offloadPayload } from '../../../lambdas/aws/payloads.ts';
+import { createPutObject } from '../../../lambdas/aws/put-object.ts';
 import type { WireEffect } from '../../../lambdas/core/decision.ts';
 import { startWorker } from '../../helpers/worker.ts';
 
@@ -19,8 +21,13 @@ const effect: WireEffect = {
 async function startReader() {
   const { clients, names } = await startWorker();
   const put = (value: unknown) =>
-    offloadPayload(clients.s3, names.payloadBucket, Buffer.from(JSON.stringify(value)), 'folder');
-  return { clients, put, open: createRequestReader(clients.s3, names.payloadBucket) };
+    offloadPayload(
+      createPutObject(clients.s3),
+      names.payloadBucket,
+      Buffer.from(JSON.stringify(value)),
+      'folder',
+    );
+  return { clients, put, open: createRequestReader(createGetObject(clients.s3)) };
 }
 
 describe('createRequestReader', () => {
