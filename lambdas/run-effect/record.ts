@@ -61,7 +61,7 @@ async function recordFailure(
 ): Promise<RunEffectResult> {
   const { effect, owner } = run;
   const { failure, unsettled, recoverable } = outcome;
-  const code = FAILURE_CODE_PATTERN.test(failure.code) ? failure.code : 'PROVIDER_FAILED';
+  const code = codeOf(failure);
   const message = cut(failure.message ?? `effect ${effect.name} failed`);
   const at = new Date(deps.clock.now()).toISOString();
   const retryAfterSeconds = spread(failure, claim, run, deps);
@@ -141,6 +141,10 @@ async function keepLate(
   await persist(() => deps.log.keepLate(run.effect, late), run, deps);
 }
 
+/** What a provider gives for a code may be any text. */
+const codeOf = ({ code }: { readonly code: string }): string =>
+  FAILURE_CODE_PATTERN.test(code) ? code : 'PROVIDER_FAILED';
+
 function report(outcome: CallOutcome, run: Run, deps: RunEffectDeps): void {
   const { provider, telemetry } = deps;
   const result =
@@ -153,7 +157,7 @@ function report(outcome: CallOutcome, run: Run, deps: RunEffectDeps): void {
     ...fieldsOf(run),
     result,
     processingMs: outcome.latencyMs,
-    ...(outcome.outcome === 'failed' ? { code: outcome.failure.code } : {}),
+    ...(outcome.outcome === 'failed' ? { code: codeOf(outcome.failure) } : {}),
   });
 }
 

@@ -27,7 +27,7 @@ const letterOrdered = defineMessage({
   },
 });
 
-function post({ idempotent = true } = {}) {
+function post({ idempotent = true, code = 'ADDRESS_UNKNOWN' } = {}) {
   const requests: unknown[] = [];
   const provider = defineProvider<{ send: { address: string; fail: boolean } }>({
     name: 'Post',
@@ -43,7 +43,7 @@ function post({ idempotent = true } = {}) {
         classify(error) {
           const message = error instanceof Error ? error.message : '';
           return idempotent
-            ? { done: 'no', kind: 'terminal', code: 'ADDRESS_UNKNOWN', message }
+            ? { done: 'no', kind: 'terminal', code, message }
             : { done: 'unknown', code: 'ANSWER_LOST', message };
         },
       },
@@ -98,6 +98,21 @@ describe('effects of a type whose data is a reference', () => {
     expect(JSON.stringify(await rows(worker))).not.toContain('EFFECT#');
     expect(await objects(worker)).toEqual([]);
     expect(JSON.stringify(await everything(worker, lines))).not.toContain(CANARY);
+  });
+
+  it('leave in no line what a provider gives for a code and is none', async () => {
+    const { lines, telemetry } = recorder();
+    const { provider } = post({ code: `${CANARY} is unknown` });
+    const worker = await startWorker({ messages: [letterOrdered], providers: [provider], telemetry });
+
+    await worker.send(letter('bad', true));
+    await worker.untilIdle();
+
+    expect(await worker.inbox(sealedKey(`${CANARY} bad`))).toMatchObject({ failureCode: 'PROVIDER_FAILED' });
+    expect(lines.some((line) => line.includes('effect_called') && line.includes('PROVIDER_FAILED'))).toBe(
+      true,
+    );
+    expect(lines.filter((line) => line.includes(CANARY))).toEqual([]);
   });
 
   it('leave nothing either when they were in doubt, and a person has said what happened', async () => {
