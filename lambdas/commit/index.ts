@@ -1,6 +1,6 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { clientConfig } from '../aws/clients.ts';
-import { getObject } from '../aws/on-demand.ts';
+import { getObject } from '../aws/objects-on-demand.ts';
 import { systemClock } from '../aws/system.ts';
 import { createTelemetry } from '../aws/telemetry.ts';
 import { commitDeps } from './deps.ts';

@@ -1,7 +1,7 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { messages } from 'stepwell-messages';
 import { clientConfig } from '../aws/clients.ts';
-import { getObject, putObject } from '../aws/on-demand.ts';
+import { getObject, putObject } from '../aws/objects-on-demand.ts';
 import { systemClock } from '../aws/system.ts';
 import { createTelemetry } from '../aws/telemetry.ts';
 import { planDeps } from './deps.ts';

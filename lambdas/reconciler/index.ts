@@ -2,7 +2,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SFNClient } from '@aws-sdk/client-sfn';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { clientConfig } from '../aws/clients.ts';
-import { eventSourceControl } from '../aws/on-demand.ts';
+import { eventSourceControl } from '../aws/event-source-on-demand.ts';
 import { systemClock, systemId } from '../aws/system.ts';
 import { createTelemetry } from '../aws/telemetry.ts';
 import { reconcilerDeps } from './deps.ts';

@@ -1,7 +1,8 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { providers } from 'stepwell-providers';
 import { clientConfig } from '../aws/clients.ts';
-import { getObject, putObject, readSecret } from '../aws/on-demand.ts';
+import { getObject, putObject } from '../aws/objects-on-demand.ts';
+import { readSecret } from '../aws/secret-on-demand.ts';
 import { createSecret } from '../aws/secrets.ts';
 import { systemClock, systemId, systemRandom } from '../aws/system.ts';
 import { createTelemetry } from '../aws/telemetry.ts';

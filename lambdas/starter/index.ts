@@ -5,7 +5,7 @@ import { SQSClient } from '@aws-sdk/client-sqs';
 import { sources } from 'stepwell-sources';
 import { clientConfig } from '../aws/clients.ts';
 import { requireEnv } from '../aws/env.ts';
-import { putObject } from '../aws/on-demand.ts';
+import { putObject } from '../aws/objects-on-demand.ts';
 import { systemClock, systemId, systemRandom } from '../aws/system.ts';
 import { createTelemetry } from '../aws/telemetry.ts';
 import type { Manifest } from '../core/manifest.ts';
