@@ -80,9 +80,25 @@ describe('the app', { timeout: 60_000 }, () => {
       for (const { DeletionPolicy } of resources('Cases', type)) expect(DeletionPolicy).toBe('Delete');
   });
 
-  it('refuses a profile that it does not know', () => {
-    const { status, stderr } = synth({ profile: 'staging' });
+  it('refuses every value of the context that nothing can be made of, all at once', () => {
+    const { status, stderr } = synth({
+      stack: '1 bad',
+      profile: 'staging',
+      eventBus: 'arn:aws:events:eu-west-1:111122223333:event-bus/cases',
+      paymentsUrl: '',
+      noticesUrl: 'notices.example',
+      emailIdentity: '',
+    });
     expect(status).not.toBe(0);
-    expect(stderr).toContain('profile must be production or development');
+    for (const fault of [
+      'stack: must be a name of letters, digits and hyphens, is "1 bad"',
+      'profile: must be production or development, is "staging"',
+      'eventBus: must be the name of a bus, not its ARN, is "arn:aws:events:',
+      'paymentsUrl: must be an http or https address, is ""',
+      'noticesUrl: must be an http or https address, is "notices.example"',
+      'emailIdentity: must be a domain or an address, is ""',
+    ]) {
+      expect(stderr).toContain(`- ${fault}`);
+    }
   });
 });

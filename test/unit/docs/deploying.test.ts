@@ -46,7 +46,9 @@ describe('docs/deploying.md', () => {
 
   it('names every key of the context that the app reads, and no other', () => {
     const app = readFileSync(new URL('bin/app.ts', ROOT), 'utf8');
-    const read = [...app.matchAll(/(?:tryGetContext|setting)\('(\w+)'/g)].map(([, key = '']) => key);
+    const read = [...app.matchAll(/(?:tryGetContext|setting|address)\(\s*'(\w+)'/g)].map(
+      ([, key = '']) => key,
+    );
     const [, table = ''] =
       /\| context of `bin\/app\.ts`[^\n]*\n\| ---[^\n]*\n((?:\|[^\n]*\n)+)/.exec(text) ?? [];
     const named = table
