@@ -1,4 +1,3 @@
-import type { Context, Handler } from 'aws-lambda';
 import type { Clock, NewId } from '../../lambdas/core/clock.ts';
 import type { JsonValue } from '../../lambdas/core/json.ts';
 import { LOCAL_ACCOUNT, LOCAL_REGION } from '../edge/client-config.ts';
@@ -10,9 +9,26 @@ export const MAX_PAYLOAD_BYTES = 6_291_556;
 /** Seconds between the attempts of an asynchronous invocation that fails. */
 const ASYNC_RETRY_SECONDS = [60, 120];
 
+/** What Lambda tells a function of its invocation. Its own, since who types a test needs no types of Lambda's. */
+export interface InvocationContext {
+  readonly callbackWaitsForEmptyEventLoop: boolean;
+  readonly functionName: string;
+  readonly functionVersion: string;
+  readonly invokedFunctionArn: string;
+  readonly memoryLimitInMB: string;
+  readonly awsRequestId: string;
+  readonly logGroupName: string;
+  readonly logStreamName: string;
+  getRemainingTimeInMillis(): number;
+  done(): void;
+  fail(): void;
+  succeed(): void;
+}
+
 /** A function as the invoker runs it. */
 export interface LambdaFunction {
-  readonly handler: Handler;
+  /** A method, so that a handler of one kind of event is one too: what it is invoked with is its event source's affair. */
+  handler(event: unknown, context: InvocationContext, callback: () => never): unknown;
   readonly timeoutSeconds: number;
   /** @default 128 */
   readonly memoryMegabytes?: number;
@@ -182,7 +198,7 @@ function createContext(
   definition: LambdaFunction,
   awsRequestId: string,
   deadline: number,
-): Context {
+): InvocationContext {
   return {
     callbackWaitsForEmptyEventLoop: true,
     functionName,

@@ -4,12 +4,11 @@ import {
   ReceiveMessageCommand,
   type SQSClient,
 } from '@aws-sdk/client-sqs';
-import type { SQSEvent, SQSRecord } from 'aws-lambda';
 import type { Clock } from '../../lambdas/core/clock.ts';
 import { failedItems } from './batch-response.ts';
 import type { EventSource, EventSourceMapping } from './event-source-mapping.ts';
 import { type InvokeOutcome, MAX_PAYLOAD_BYTES } from './lambda-invoker.ts';
-import { sqsRecord } from './sqs-event.ts';
+import { type SqsEvent, type SqsRecord, sqsRecord } from './sqs-event.ts';
 import { createWakeUp } from './wake-up.ts';
 
 /** Concurrent invocations of a new mapping without a maximum of its own. */
@@ -34,7 +33,7 @@ export interface SqsEventSourceOptions {
   readonly queueUrl: string;
   readonly queueArn: string;
   readonly functionName: string;
-  readonly invoke: (event: SQSEvent) => Promise<InvokeOutcome>;
+  readonly invoke: (event: SqsEvent) => Promise<InvokeOutcome>;
   /** 1–10,000; over 10 needs a batching window, and a FIFO queue takes at most 10. @default 10 */
   readonly batchSize?: number;
   /** Seconds to gather a batch, 0–300; standard queues only. @default 0 */
@@ -106,7 +105,7 @@ export function createSqsEventSource(options: SqsEventSourceOptions): EventSourc
     return signals === undefined ? clock.now() : signals.nextVisibleAt();
   }
 
-  async function runBatch(records: readonly SQSRecord[]): Promise<void> {
+  async function runBatch(records: readonly SqsRecord[]): Promise<void> {
     const outcome = await options.invoke({ Records: [...records] });
     if (outcome.status !== 'succeeded') return;
     const ids = new Set(records.map(({ messageId }) => messageId));
@@ -115,7 +114,7 @@ export function createSqsEventSource(options: SqsEventSourceOptions): EventSourc
     await remove(records.filter(({ messageId }) => !failed.has(messageId)));
   }
 
-  async function remove(records: readonly SQSRecord[]): Promise<void> {
+  async function remove(records: readonly SqsRecord[]): Promise<void> {
     for (let start = 0; start < records.length; start += RECEIVE_LIMIT) {
       const Entries = records
         .slice(start, start + RECEIVE_LIMIT)
@@ -230,11 +229,11 @@ function bodyBytes(batch: readonly Message[]): number {
 }
 
 /** Batches that fit into one event; the messages of one receive can be too large together. */
-function splitBySize(records: readonly SQSRecord[]): readonly (readonly SQSRecord[])[] {
+function splitBySize(records: readonly SqsRecord[]): readonly (readonly SqsRecord[])[] {
   const most = records.reduce((sum, { body }) => sum + BYTES_PER_CHARACTER * body.length + RECORD_BYTES, 0);
   const withoutAttributes = records.every(({ md5OfMessageAttributes: digest }) => digest === undefined);
   if (withoutAttributes && most <= MAX_PAYLOAD_BYTES) return [records];
-  const batches: SQSRecord[][] = [];
+  const batches: SqsRecord[][] = [];
   let room = 0;
   for (const record of records) {
     const bytes = Buffer.byteLength(JSON.stringify(record)) + 1;

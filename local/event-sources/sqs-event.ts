@@ -1,8 +1,43 @@
 import type { Message, MessageAttributeValue } from '@aws-sdk/client-sqs';
-import type { SQSMessageAttributes, SQSRecord, SQSRecordAttributes } from 'aws-lambda';
+
+/** An event as Lambda makes it of messages. Its own, since who types a test needs no types of Lambda's. */
+export interface SqsEvent {
+  readonly Records: SqsRecord[];
+}
+
+export interface SqsRecord {
+  readonly messageId: string;
+  readonly receiptHandle: string;
+  readonly body: string;
+  readonly attributes: SqsRecordAttributes;
+  readonly messageAttributes: SqsMessageAttributes;
+  readonly md5OfBody: string;
+  readonly md5OfMessageAttributes?: string;
+  readonly eventSource: string;
+  readonly eventSourceARN: string;
+  readonly awsRegion: string;
+}
+
+export interface SqsRecordAttributes {
+  readonly [name: string]: string | undefined;
+  readonly ApproximateReceiveCount: string;
+  readonly SentTimestamp: string;
+  readonly SenderId: string;
+  readonly ApproximateFirstReceiveTimestamp: string;
+}
+
+export interface SqsMessageAttributes {
+  [name: string]: {
+    readonly stringValue?: string;
+    readonly binaryValue?: string;
+    readonly stringListValues: never[];
+    readonly binaryListValues: never[];
+    readonly dataType: string;
+  };
+}
 
 /** A received message as a record of the event that Lambda hands to a function. */
-export function sqsRecord(message: Message, queueArn: string): SQSRecord {
+export function sqsRecord(message: Message, queueArn: string): SqsRecord {
   return {
     messageId: message.MessageId ?? '',
     receiptHandle: message.ReceiptHandle ?? '',
@@ -19,7 +54,7 @@ export function sqsRecord(message: Message, queueArn: string): SQSRecord {
   };
 }
 
-function recordAttributes({ Attributes = {} }: Message): SQSRecordAttributes {
+function recordAttributes({ Attributes = {} }: Message): SqsRecordAttributes {
   const { ApproximateReceiveCount, SentTimestamp, SenderId, ApproximateFirstReceiveTimestamp, ...others } =
     Attributes;
   return {
@@ -31,8 +66,8 @@ function recordAttributes({ Attributes = {} }: Message): SQSRecordAttributes {
   };
 }
 
-function messageAttributes(attributes: Record<string, MessageAttributeValue>): SQSMessageAttributes {
-  const result: SQSMessageAttributes = {};
+function messageAttributes(attributes: Record<string, MessageAttributeValue>): SqsMessageAttributes {
+  const result: SqsMessageAttributes = {};
   for (const [name, { DataType = 'String', StringValue, BinaryValue }] of Object.entries(attributes)) {
     result[name] = {
       ...(StringValue === undefined ? {} : { stringValue: StringValue }),

@@ -55,13 +55,36 @@ try {
   ]);
   cpSync(join(FIXTURE, 'handlers'), handlers, { recursive: true });
   cpSync(join(FIXTURE, 'app'), app, { recursive: true });
-  const runners = ['vitest', 'vite'].map((name) => `${name}@${devDependencies[name]}`);
+  const runners = ['vitest', 'vite', 'typescript', '@types/node'].map(
+    (name) => `${name}@${devDependencies[name]}`,
+  );
   runIn(handlers, 'npm', ['install', ...QUIET, tarball, 'valibot', 'fast-deep-equal@3.1.3', ...runners]);
   const installed = readdirSync(join(handlers, 'node_modules'));
   expectThat(!installed.includes('aws-cdk-lib'), 'handlers alone bring no CDK');
   expectThat(!installed.includes('dynalite'), 'handlers alone bring nothing of the local runtime');
   runIn(handlers, 'npx', ['vitest', 'run']);
   expectThat(true, 'the handlers’ own Vitest test passes');
+  for (const [module, resolution] of [
+    ['node16', 'node16'],
+    ['nodenext', 'nodenext'],
+    ['esnext', 'bundler'],
+  ] as const) {
+    const how = [
+      '--module',
+      module,
+      '--moduleResolution',
+      resolution,
+      '--target',
+      'es2024',
+      '--types',
+      'node',
+    ];
+    const strict = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess'];
+    const files = ['messages.ts', 'providers.ts', 'types.ts'];
+    const flags = ['--noEmit', '--allowImportingTsExtensions', '--skipLibCheck', 'false', ...strict, ...how];
+    runIn(handlers, 'npx', ['tsc', ...flags, ...files]);
+  }
+  expectThat(true, 'the types are whole by themselves, however modules are resolved');
   await tryCommandLine(handlers);
 
   runIn(app, 'npm', ['install', ...QUIET, tarball]);
