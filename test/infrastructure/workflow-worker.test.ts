@@ -93,6 +93,18 @@ describe('WorkflowWorker', () => {
     });
   });
 
+  it('keeps payloads in a bucket that keeps versions and that nobody can make public', () => {
+    standard.hasResourceProperties('AWS::S3::Bucket', {
+      VersioningConfiguration: { Status: 'Enabled' },
+      PublicAccessBlockConfiguration: {
+        BlockPublicAcls: true,
+        BlockPublicPolicy: true,
+        IgnorePublicAcls: true,
+        RestrictPublicBuckets: true,
+      },
+    });
+  });
+
   it('deletes everything with the stack in development', () => {
     const { template } = synthesise({ profile: 'development' });
 
@@ -165,7 +177,14 @@ describe('WorkflowWorker', () => {
     const template = standard;
 
     template.hasResourceProperties('AWS::Events::Rule', {
-      EventPattern: { source: ['aws.states'], detail: { status: ['FAILED', 'TIMED_OUT', 'ABORTED'] } },
+      EventPattern: {
+        source: ['aws.states'],
+        'detail-type': ['Step Functions Execution Status Change'],
+        detail: {
+          stateMachineArn: [{ Ref: Match.stringLikeRegexp('^WorkerStateMachine') }],
+          status: ['FAILED', 'TIMED_OUT', 'ABORTED'],
+        },
+      },
     });
     template.hasResourceProperties('AWS::Events::Rule', { ScheduleExpression: 'rate(5 minutes)' });
   });
