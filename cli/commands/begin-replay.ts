@@ -33,7 +33,11 @@ export async function beginReplay(
   if (row.status === 'COMPLETED') {
     return { result: 'ALREADY_COMPLETED', detail: 'completed is final: nothing was done' };
   }
-  const arn = executionArn(target, textOf(row, 'executionName') ?? '');
+  const known = textOf(row, 'executionName');
+  if (known === undefined) {
+    return { result: 'NOT_POSSIBLE', detail: 'it was forgotten: send the work under a new key' };
+  }
+  const arn = executionArn(target, known);
   const execution = await describe(arn, target);
   if (execution?.status === 'RUNNING') return underWay(arn);
   // Step Functions forgets an execution 90 days after its end; its case in the quarantine knows the input longer.

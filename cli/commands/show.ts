@@ -29,6 +29,7 @@ const FIELDS = [
   'firstSeenAt',
   'completedAt',
   'failedAt',
+  'forgottenAt',
   'failureCode',
   'failureReason',
   'failureMessage',
@@ -45,7 +46,9 @@ export async function show(key: string, json: boolean, target: Target, io: Io): 
       EXIT.NOT_FOUND,
     );
   }
-  const arn = executionArn(target, textOf(row, 'executionName') ?? '');
+  const name = textOf(row, 'executionName');
+  if (name === undefined) return showForgotten(key, row, json, io);
+  const arn = executionArn(target, name);
   const execution = await describe(target, arn);
   const events = execution === undefined ? [] : await history(target, arn);
   const effects = await readEffects(target, effectKeys(events));
@@ -54,12 +57,7 @@ export async function show(key: string, json: boolean, target: Target, io: Io): 
     io.out(toJson({ inbox: row, execution: execution && { arn, ...execution }, effects, console: link }));
     return EXIT.OK;
   }
-  io.out(
-    table(
-      ['inbox', plain(key)],
-      FIELDS.filter((name) => row[name] !== undefined).map((name) => [name, row[name]]),
-    ),
-  );
+  io.out(inboxTable(key, row));
   io.out('');
   if (execution === undefined) io.out(`execution  ${arn}: not there any more, or not started yet`);
   else {
@@ -88,6 +86,18 @@ export async function show(key: string, json: boolean, target: Target, io: Io): 
   if (link !== undefined) io.out(`\nconsole    ${link}`);
   return EXIT.OK;
 }
+
+/** A tombstone: the name of its execution is gone with all else. */
+function showForgotten(key: string, row: Row, json: boolean, io: Io): ExitCode {
+  io.out(json ? toJson({ inbox: row, effects: [] }) : inboxTable(key, row));
+  return EXIT.OK;
+}
+
+const inboxTable = (key: string, row: Row): string =>
+  table(
+    ['inbox', plain(key)],
+    FIELDS.filter((name) => row[name] !== undefined).map((name) => [name, row[name]]),
+  );
 
 async function describe(target: Target, arn: string) {
   try {

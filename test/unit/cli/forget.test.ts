@@ -1,7 +1,9 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
+import { beginReplay } from '../../../cli/commands/begin-replay.ts';
 import { forget } from '../../../cli/commands/forget.ts';
 import { show } from '../../../cli/commands/show.ts';
+import { TerminalFailure } from '../../../lambdas/core/errors.ts';
 import { defineMessage } from '../../../lambdas/core/message-type.ts';
 import { deadlineEnvelope } from '../../helpers/envelopes.ts';
 import { startWorker } from '../../helpers/worker.ts';
@@ -59,6 +61,44 @@ describe('stepwell forget', () => {
 
     expect(io.lines.at(-1)).toBe(`  ${KEY}`);
     await worker.untilIdle();
+  });
+
+  it('leaves a key that show tells to be forgotten, and that is not replayed', async () => {
+    const failing = defineMessage({
+      type: 'CaseDeadlineCalculationRequested',
+      schemas: { 2: v.looseObject({}) },
+      ordering: 'latest',
+      plan: () => {
+        throw new TerminalFailure('CASE_CLOSED');
+      },
+    });
+    const worker = await startWorker({ messages: [failing] });
+    await worker.send(deadlineEnvelope());
+    await worker.untilIdle();
+    const io = testIo();
+    const target = targetOf(worker);
+    const asked: unknown[] = [];
+    worker.clients.sfn.middlewareStack.add(
+      (handle, context) => async (args) => {
+        asked.push(context.commandName);
+        return handle(args);
+      },
+      { step: 'initialize', name: 'asked' },
+    );
+    await forget('case/CASE-123', options, target, io);
+    io.lines.length = 0;
+
+    expect(await show(KEY, false, target, io)).toBe(0);
+    expect(io.lines.join('\n')).toMatch(/forgottenAt +\d{4}-/);
+    expect(io.lines.join('\n')).not.toContain('execution ');
+
+    const row = await worker.inbox(KEY);
+    expect(await beginReplay(row ?? {}, { newDefinition: false }, target)).toEqual({
+      result: 'NOT_POSSIBLE',
+      detail: expect.stringContaining('forgotten'),
+    });
+    // Its execution's name is forgotten too: an ARN without one is refused.
+    expect(asked).toEqual([]);
   });
 
   it.each([
