@@ -1,6 +1,6 @@
-import { Stack } from 'aws-cdk-lib';
+import { RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
-import { Table } from 'aws-cdk-lib/aws-dynamodb';
+import { AttributeType, StreamViewType, Table } from 'aws-cdk-lib/aws-dynamodb';
 import { EventBus } from 'aws-cdk-lib/aws-events';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
@@ -28,26 +28,81 @@ describe('OutboxPipe', () => {
     });
   });
 
-  it('may read one stream and send to one queue, and holds keys of both', () => {
-    const { stack, worker } = testWorker();
-    const target = new Queue(stack, 'Next', { encryptionMasterKey: new Key(stack, 'Key') });
-    new OutboxPipe(stack, 'Outbox', { table: worker.table, target });
+  it('may read one stream and send to two queues, and use the keys of what it reads and sends to', () => {
+    const stack = new Stack();
+    const keys = { table: new Key(stack, 'KeyOfTable'), target: new Key(stack, 'KeyOfTarget') };
+    const table = new Table(stack, 'Cases', {
+      partitionKey: { name: 'PK', type: AttributeType.STRING },
+      stream: StreamViewType.NEW_IMAGE,
+      encryptionKey: keys.table,
+    });
+    const target = new Queue(stack, 'Next', { encryptionMasterKey: keys.target });
+    const { deadLetterQueue } = new OutboxPipe(stack, 'Outbox', { table, target });
     const policies = Template.fromStack(stack).findResources('AWS::IAM::Policy', {
       Properties: { PolicyName: Match.stringLikeRegexp('OutboxRole') },
     });
-    const statements: readonly { Action: string | readonly string[] }[] = Object.values(policies).flatMap(
-      ({ Properties }) => Properties.PolicyDocument.Statement,
+    const statements: readonly { Action: string | readonly string[]; Resource: unknown }[] = Object.values(
+      policies,
+    ).flatMap(({ Properties }) => Properties.PolicyDocument.Statement);
+    const rights = statements.flatMap(({ Action, Resource }) =>
+      [Action].flat().map((action) => `${action} ${JSON.stringify(Resource)}`),
     );
-    const actions = statements.flatMap(({ Action }) => Action);
-    expect([...new Set(actions)].sort()).toEqual([
-      'dynamodb:DescribeStream',
-      'dynamodb:GetRecords',
-      'dynamodb:GetShardIterator',
-      'dynamodb:ListStreams',
-      'kms:Decrypt',
-      'kms:GenerateDataKey',
-      'sqs:SendMessage',
-    ]);
+    const on = (arn: string | undefined, ...actions: readonly string[]) =>
+      actions.map((action) => `${action} ${JSON.stringify(stack.resolve(arn))}`);
+
+    expect(rights.sort()).toEqual(
+      [
+        ...on(
+          table.tableStreamArn,
+          'dynamodb:DescribeStream',
+          'dynamodb:GetRecords',
+          'dynamodb:GetShardIterator',
+        ),
+        ...on('*', 'dynamodb:ListStreams'),
+        ...on(deadLetterQueue.queueArn, 'sqs:SendMessage'),
+        ...on(target.queueArn, 'sqs:SendMessage'),
+        ...on(keys.table.keyArn, 'kms:Decrypt', 'kms:GenerateDataKey'),
+        ...on(keys.target.keyArn, 'kms:Decrypt', 'kms:GenerateDataKey'),
+      ].sort(),
+    );
+  });
+
+  it('lends its role to pipes of the account alone', () => {
+    const { stack, worker } = testWorker();
+    new OutboxPipe(stack, 'Outbox', { table: worker.table, target: new Queue(stack, 'Next') });
+    Template.fromStack(stack).hasResourceProperties('AWS::IAM::Role', {
+      AssumeRolePolicyDocument: {
+        Statement: [
+          {
+            Principal: { Service: 'pipes.amazonaws.com' },
+            Condition: { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
+          },
+        ],
+      },
+    });
+  });
+
+  it('keeps what it could not publish, or lets it go with the stack where that is said', () => {
+    for (const [removalPolicy, policy] of [
+      [undefined, 'Retain'],
+      [RemovalPolicy.DESTROY, 'Delete'],
+    ] as const) {
+      const { stack, worker } = testWorker();
+      new OutboxPipe(stack, 'Outbox', {
+        table: worker.table,
+        target: new Queue(stack, 'Next'),
+        ...(removalPolicy === undefined ? {} : { removalPolicy }),
+      });
+      const kept = Object.entries(Template.fromStack(stack).findResources('AWS::SQS::Queue')).filter(([id]) =>
+        id.startsWith('OutboxUnpublished'),
+      );
+      expect(kept.map(([, queue]) => queue)).toEqual([
+        expect.objectContaining({
+          DeletionPolicy: policy,
+          Properties: expect.objectContaining({ MessageRetentionPeriod: 14 * 86_400 }),
+        }),
+      ]);
+    }
   });
 
   it('publishes to a bus under a detail type', () => {
