@@ -160,7 +160,9 @@ export class IngressApi extends Construct {
           'integration.request.header.Content-Type': "'application/x-www-form-urlencoded'",
         },
         requestTemplates: Object.fromEntries(route.contentTypes.map((type) => [type, route.template])),
-        integrationResponses: INTEGRATION_RESPONSES,
+        integrationResponses: integrationResponses(
+          model === undefined ? ANSWERS.refusedWebhook : ANSWERS.refused,
+        ),
       },
     });
     return resource.addMethod('POST', integration, {
@@ -202,9 +204,9 @@ const JSON_OBJECT: JsonSchema = {
 const inJson = (template: string) => ({ 'application/json': template });
 const RETRY_AFTER = `'${RETRY_AFTER_SECONDS}'`;
 
-const INTEGRATION_RESPONSES: NonNullable<IntegrationOptions['integrationResponses']> = [
+const integrationResponses = (refused: string): NonNullable<IntegrationOptions['integrationResponses']> => [
   { statusCode: '202', responseTemplates: inJson(ANSWERS.accepted) },
-  { statusCode: '400', selectionPattern: '4\\d{2}', responseTemplates: inJson(ANSWERS.refused) },
+  { statusCode: '400', selectionPattern: '4\\d{2}', responseTemplates: inJson(refused) },
   {
     statusCode: '503',
     selectionPattern: '5\\d{2}',

@@ -70,24 +70,36 @@ const NO_ENVELOPE = answer(
   'The body is no envelope: required are messageId, schemaVersion, messageType, producer, occurredAt, idempotencyKey, aggregateType, aggregateId and one of payload and payloadRef; fields that the envelope does not know are refused',
 );
 
+/** SQS says "Message must be shorter than … bytes": the only refusal that is about size. */
+const REFUSALS = [
+  '#elseif($input.body.contains("must be shorter than"))#set($context.responseOverride.status = 413)',
+  answer('MESSAGE_TOO_LARGE', 'A message has at most 1 MiB: put the payload into S3 and send a payloadRef'),
+  '#else',
+  answer('MESSAGE_REFUSED', 'The queue refused the message: it takes only characters that XML 1.0 allows'),
+  '#end',
+];
+
 export const ANSWERS = {
   accepted: `{"messageId":"$input.path('$.SendMessageResponse.SendMessageResult.MessageId')"}`,
-  /** SQS says "Message must be shorter than … bytes": the only refusal that is about size. */
   refused: [
     `#set($broken = ${FAULTS})#if($broken && $broken != "")`,
     answer('INVALID_ENVELOPE', 'The body is no envelope: $broken'),
     '#elseif($input.body.contains("MissingParameter"))',
     NO_ENVELOPE,
-    '#elseif($input.body.contains("must be shorter than"))#set($context.responseOverride.status = 413)',
-    answer('MESSAGE_TOO_LARGE', 'A message has at most 1 MiB: put the payload into S3 and send a payloadRef'),
-    '#else',
-    answer('MESSAGE_REFUSED', 'The queue refused the message: it takes only characters that XML 1.0 allows'),
-    '#end',
+    ...REFUSALS,
+  ].join(''),
+  refusedWebhook: [
+    '#if($input.body.contains("MissingParameter"))',
+    answer('MESSAGE_REFUSED', 'The body is empty'),
+    ...REFUSALS,
   ].join(''),
   unavailable: answer('QUEUE_UNAVAILABLE', 'The queue did not take the message: send it again'),
   /** The model takes any JSON object. API Gateway's own text would quote what the body holds. */
   notAnObject: answer('INVALID_ENVELOPE', 'The body is no envelope: it must be a JSON object'),
   tooLarge: answer('MESSAGE_TOO_LARGE', 'The request is too large'),
-  unsupported: answer('UNSUPPORTED_MEDIA_TYPE', 'Send the body as application/json'),
+  unsupported: answer(
+    'UNSUPPORTED_MEDIA_TYPE',
+    'Send a message as application/json, and to a webhook application/json, application/x-www-form-urlencoded or text/plain',
+  ),
   throttled: answer('THROTTLED', 'Too many requests: send it again later'),
 } as const;

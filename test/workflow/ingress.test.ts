@@ -243,6 +243,18 @@ describe('POST /webhooks/{source}', () => {
     expect(Messages?.[0]?.MessageAttributes?.FailureReason?.StringValue).toContain('InvalidSignature');
   });
 
+  it.each([
+    ['no body', '', 'text/plain', 400, 'MESSAGE_REFUSED', /^The body is empty/],
+    ['a content type of no text', 'x', 'image/png', 415, 'UNSUPPORTED_MEDIA_TYPE', /webhook.*text\/plain/],
+  ])('refuses %s, and speaks of no envelope', async (_what, body, type, status, code, message) => {
+    const { post } = await startIngress(options);
+
+    const answer = await post('/webhooks/payments', body, { 'content-type': type });
+
+    expect(answer).toMatchObject({ status, body: { code, message: expect.stringMatching(message) } });
+    expect(answer.body.message).not.toContain('is no envelope');
+  });
+
   it('knows no other webhook', async () => {
     const { post } = await startIngress(options);
 
