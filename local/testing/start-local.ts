@@ -1,13 +1,13 @@
-import { GetItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
+import { paginateScan } from '@aws-sdk/client-dynamodb';
 import { DescribeExecutionCommand } from '@aws-sdk/client-sfn';
-import { GetQueueAttributesCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
-import { fromItem, toItem } from '../../lambdas/aws/items.ts';
+import { fromItem } from '../../lambdas/aws/items.ts';
 import type { Random } from '../../lambdas/core/clock.ts';
 import type { AnyMessageDefinition } from '../../lambdas/core/message-type.ts';
-import { aggregateKey, type ItemKey, inboxKey } from '../../lambdas/core/table.ts';
+import type { Row } from '../../lambdas/core/ports.ts';
 import { runUntil } from '../drive.ts';
 import { type LocalRuntimeOptions, startRuntime } from '../runtime.ts';
 import { createVirtualClock } from '../virtual-clock.ts';
+import { accessWorker, type WorkerAccess } from './worker-access.ts';
 
 export interface StartLocalOptions
   extends Pick<
@@ -29,27 +29,14 @@ export interface StartLocalOptions
   readonly seed?: number;
 }
 
-/** An item, with plain values. */
-export type LocalRow = Readonly<Record<string, unknown>>;
-
 /** A whole worker in this process, in virtual time: hours of back-off pass in milliseconds. */
-export interface LocalWorker {
-  /** Sends an envelope, or any body, to the worker's queue. */
-  send(
-    body: unknown,
-    options?: { readonly groupId?: string; readonly attributes?: Readonly<Record<string, string>> },
-  ): Promise<void>;
+export interface LocalWorker extends Omit<WorkerAccess, 'depth'> {
   /** Lets time pass until no message is left and no execution runs. */
   untilIdle(): Promise<void>;
   /** Lets time pass until the condition holds. @throws Error when nothing is left to happen and it doesn't */
   until(condition: () => boolean | Promise<boolean>): Promise<void>;
-  /** The inbox row of a key: status, attempts, failure. */
-  inbox(idempotencyKey: string): Promise<LocalRow | undefined>;
-  aggregate(aggregateType: string, aggregateId: string): Promise<LocalRow | undefined>;
-  /** Any item of the worker's table. */
-  row(key: ItemKey): Promise<LocalRow | undefined>;
   /** Envelopes in the outbox. */
-  events(): Promise<readonly LocalRow[]>;
+  events(): Promise<readonly Row[]>;
   /** How the execution of a key ended. */
   execution(
     idempotencyKey: string,
@@ -77,60 +64,29 @@ export async function startLocal(options: StartLocalOptions): Promise<LocalWorke
     onError: (error) => failures.push(error),
   });
   const { names } = runtime;
-  const { sqs, sfn, dynamodb } = runtime.clients;
+  const { sfn, dynamodb } = runtime.clients;
+  const { depth, ...access } = accessWorker(runtime);
 
-  async function depth(queueUrl: string): Promise<number> {
-    const { Attributes = {} } = await sqs.send(
-      new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: ['All'] }),
-    );
-    return (
-      Number(Attributes.ApproximateNumberOfMessages) +
-      Number(Attributes.ApproximateNumberOfMessagesNotVisible) +
-      Number(Attributes.ApproximateNumberOfMessagesDelayed)
-    );
-  }
   const until: LocalWorker['until'] = async (condition) => {
     await runUntil(condition, { clock, inFlight: runtime.inFlight });
     const [failure] = failures.splice(0);
     if (failure !== undefined) throw failure;
   };
-  const row: LocalWorker['row'] = async (key) => {
-    const { Item } = await dynamodb.send(
-      new GetItemCommand({ TableName: names.tableName, Key: toItem({ ...key }), ConsistentRead: true }),
-    );
-    return Item === undefined ? undefined : fromItem(Item);
-  };
-  const inbox: LocalWorker['inbox'] = (key) => row(inboxKey(key, names.workerName));
-
   return {
-    async send(body, { groupId, attributes = {} } = {}) {
-      await sqs.send(
-        new SendMessageCommand({
-          QueueUrl: names.queueUrl,
-          MessageBody: typeof body === 'string' ? body : JSON.stringify(body),
-          MessageAttributes: Object.fromEntries(
-            Object.entries(attributes).map(([name, value]) => [
-              name,
-              { DataType: 'String', StringValue: value },
-            ]),
-          ),
-          ...(groupId === undefined ? {} : { MessageGroupId: groupId }),
-        }),
-      );
-    },
+    ...access,
     until,
     untilIdle: () => until(runtime.isIdle),
-    inbox,
-    aggregate: (type, id) => row(aggregateKey(type, id)),
-    row,
     async events() {
-      const { Items = [] } = await dynamodb.send(new ScanCommand({ TableName: names.tableName }));
-      return Items.map(fromItem).flatMap(({ PK, envelope }) =>
-        String(PK).startsWith('OUTBOX#') ? [JSON.parse(String(envelope))] : [],
-      );
+      const events: Row[] = [];
+      for await (const { Items = [] } of paginateScan({ client: dynamodb }, { TableName: names.tableName })) {
+        for (const { PK, envelope } of Items.map(fromItem)) {
+          if (String(PK).startsWith('OUTBOX#')) events.push(JSON.parse(String(envelope)));
+        }
+      }
+      return events;
     },
     async execution(key) {
-      const known = await inbox(key);
+      const known = await access.inbox(key);
       if (known === undefined) return undefined;
       const executionArn = `${names.stateMachineArn.replace(':stateMachine:', ':execution:')}:${known.executionName}`;
       const { status, error } = await sfn.send(new DescribeExecutionCommand({ executionArn }));

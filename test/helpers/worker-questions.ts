@@ -1,19 +1,10 @@
-import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { DescribeExecutionCommand, ListExecutionsCommand } from '@aws-sdk/client-sfn';
-import { GetQueueAttributesCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
-import { fromItem, toItem } from '../../lambdas/aws/items.ts';
 import { executionName } from '../../lambdas/core/identity.ts';
-import type { Row } from '../../lambdas/core/ports.ts';
-import { aggregateKey, type ItemKey, inboxKey } from '../../lambdas/core/table.ts';
 import type { LocalRuntime } from '../../local/runtime.ts';
+import { accessWorker, type WorkerAccess } from '../../local/testing/worker-access.ts';
 
 /** What a test asks of a worker. */
-export interface WorkerQuestions {
-  /** Sends a body, or an envelope as JSON. */
-  send(body: unknown, options?: { groupId?: string; attributes?: Record<string, string> }): Promise<void>;
-  row(key: ItemKey): Promise<Row | undefined>;
-  inbox(idempotencyKey: string): Promise<Row | undefined>;
-  aggregate(type: string, id: string): Promise<Row | undefined>;
+export interface WorkerQuestions extends WorkerAccess {
   execution(
     idempotencyKey: string,
     replay?: number,
@@ -27,7 +18,6 @@ export interface WorkerQuestions {
     readonly states: readonly string[];
     readonly billedTransitions: number;
   }>;
-  depth(queueUrl: string): Promise<number>;
   executions(status?: 'RUNNING' | 'SUCCEEDED' | 'FAILED'): Promise<number>;
 }
 
@@ -36,35 +26,9 @@ export type AskedWorker = LocalRuntime & WorkerQuestions;
 
 /** Answers from the runtime's own services. */
 export function askWorker(runtime: LocalRuntime): WorkerQuestions {
-  const { sqs, sfn, dynamodb } = runtime.clients;
-  const questions: WorkerQuestions = {
-    async send(body, { groupId, attributes = {} } = {}) {
-      await sqs.send(
-        new SendMessageCommand({
-          QueueUrl: runtime.names.queueUrl,
-          MessageBody: typeof body === 'string' ? body : JSON.stringify(body),
-          MessageAttributes: Object.fromEntries(
-            Object.entries(attributes).map(([name, value]) => [
-              name,
-              { DataType: 'String', StringValue: value },
-            ]),
-          ),
-          ...(groupId === undefined ? {} : { MessageGroupId: groupId }),
-        }),
-      );
-    },
-    async row(key) {
-      const { Item } = await dynamodb.send(
-        new GetItemCommand({
-          TableName: runtime.names.tableName,
-          Key: toItem({ ...key }),
-          ConsistentRead: true,
-        }),
-      );
-      return Item === undefined ? undefined : fromItem(Item);
-    },
-    inbox: (idempotencyKey) => questions.row(inboxKey(idempotencyKey, runtime.names.workerName)),
-    aggregate: (type, id) => questions.row(aggregateKey(type, id)),
+  const { sfn } = runtime.clients;
+  return {
+    ...accessWorker(runtime),
     async execution(idempotencyKey, replay = 0) {
       const name = executionName(idempotencyKey, { replay });
       const arn = runtime.names.stateMachineArn.replace(':stateMachine:', ':execution:').concat(`:${name}`);
@@ -81,16 +45,6 @@ export function askWorker(runtime: LocalRuntime): WorkerQuestions {
         ),
         billedTransitions: runtime.stepFunctions.billedTransitions(arn) ?? 0,
       };
-    },
-    async depth(queueUrl) {
-      const { Attributes = {} } = await sqs.send(
-        new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: ['All'] }),
-      );
-      return (
-        Number(Attributes.ApproximateNumberOfMessages) +
-        Number(Attributes.ApproximateNumberOfMessagesNotVisible) +
-        Number(Attributes.ApproximateNumberOfMessagesDelayed)
-      );
     },
     async executions(status) {
       let count = 0;
@@ -110,5 +64,4 @@ export function askWorker(runtime: LocalRuntime): WorkerQuestions {
       return count;
     },
   };
-  return questions;
 }
