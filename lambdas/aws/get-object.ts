@@ -2,7 +2,15 @@ import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import type { PayloadRef } from '../core/envelope.ts';
 import type { FetchedObject } from '../core/ports.ts';
 
-const NOT_FOUND = ['NoSuchKey', 'NoSuchVersion', 'NotFound', 'NoSuchBucket'];
+/** The last two: a version that cannot be one, and a key that no object can have. */
+const NOT_FOUND = [
+  'NoSuchKey',
+  'NoSuchVersion',
+  'NotFound',
+  'NoSuchBucket',
+  'InvalidArgument',
+  'KeyTooLongError',
+];
 const DENIED = ['AccessDenied', 'Forbidden', 'AllAccessDisabled', 'InvalidObjectState'];
 
 /** Reads an object of at most so many bytes. Throws what says nothing about the object. */
