@@ -10,7 +10,7 @@ export function loadRules(props: WorkerAlarmsProps): AlarmRules {
   return {
     StartsThrottled: {
       section: 'throttled',
-      what: 'Step Functions refuses to start executions as fast as messages come; they return to the queue',
+      what: 'messages come that cannot be started, mostly since Step Functions throttles; they return to the queue',
       metric: workerMetric(workerName, 'StartsThrottled'),
       from: 1,
       periods: 3,
