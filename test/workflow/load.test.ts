@@ -49,7 +49,7 @@ async function startStack() {
 
 describe('npm run load', () => {
   it('puts load on an ingress of its own, and finds every accepted message done once', async () => {
-    const { code, text } = await load(['--stages', '1s:4', '--max-requests', '12']);
+    const { code, text } = await load(['--stages', '60s:300', '--max-requests', '12']);
 
     expect(text).toMatch(/requests +12 in/);
     expect(text).toMatch(/answers +202: 12/);
@@ -60,7 +60,7 @@ describe('npm run load', () => {
   it('finds a stack’s ingress by its outputs, and signs what it sends', async () => {
     const { worker, senders, env } = await startStack();
 
-    const { code, text } = await load(['--stack', 'Shop', '--stages', '1s:2', '--max-requests', '6'], env);
+    const { code, text } = await load(['--stack', 'Shop', '--stages', '60s:300', '--max-requests', '6'], env);
 
     expect(text).toMatch(/answers +202: 6/);
     expect(code).toBe(0);
