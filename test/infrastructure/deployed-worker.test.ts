@@ -316,6 +316,15 @@ describe('what the functions write', () => {
     await own.untilIdle();
     await own.send(envelope);
     await own.untilIdle();
+    const stage = stages('C-9');
+    await own.send(stage(2, 'REVIEW'));
+    await own.untilIn('C-9-2', 'Park');
+    await own.send(stage(1, 'INTAKE'));
+    await own.send(stages('C-10')(1, 'NO_STAGE'));
+    await own.untilIdle();
+    await own.clients.lambda.send(
+      new InvokeCommand({ FunctionName: 'reconciler', Payload: JSON.stringify(SWEEP) }),
+    );
 
     const metrics = emittedMetrics(await own.end());
     const service = { service: WORKER_NAME };
@@ -325,6 +334,10 @@ describe('what the functions write', () => {
       ['ReceiveCount', 'Count', service],
       ['MessagesCompleted', 'Count', service],
       ['CommitLatency', 'Milliseconds', service],
+      // Of each function that gathers some: what it does not write at its end is lost.
+      ['Parked', 'Count', service],
+      ['Quarantined', 'Count', service],
+      ['OpenCases', 'Count', service],
     ] as const) {
       expect(metrics).toContainEqual(
         expect.objectContaining({ name, unit, namespace: 'Stepwell', dimensions }),
