@@ -20,6 +20,8 @@ describe('OutboxPipe', () => {
           ],
         },
         DynamoDBStreamParameters: {
+          // What was written before the pipe stood is published too.
+          StartingPosition: 'TRIM_HORIZON',
           OnPartialBatchItemFailure: 'AUTOMATIC_BISECT',
           DeadLetterConfig: { Arn: { 'Fn::GetAtt': [Match.stringLikeRegexp('Unpublished'), 'Arn'] } },
         },

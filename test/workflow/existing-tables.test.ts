@@ -140,6 +140,19 @@ describe('an aggregate in a table of its own', () => {
     expect((await worker.execution('stage:1')).states).toContain('RoundsLeft');
   });
 
+  it('is not written over when another writer has created it meanwhile', async () => {
+    let raced = false;
+    const worker = await startBesideTable(async (racing) => {
+      if (!raced) await put(racing, { rev: 1, owner: 'ben' });
+      raced = true;
+    });
+
+    await worker.send(stage(1, { stage: 'INTAKE' }));
+    await worker.untilIdle();
+
+    expect(await item(worker)).toEqual({ caseId: 'C-1', rev: 2, owner: 'ben', stage: 'INTAKE' });
+  });
+
   it('is left as it is by a plan that changes nothing there', async () => {
     const worker = await startBesideTable();
 

@@ -63,6 +63,7 @@ describe('forgetAggregate and the cases of messages that were refused', () => {
   it('leaves cases of others, and names those whose body names the id and says of nobody', async () => {
     const { worker } = await startQuarantine();
     await worker.send(envelope('other', { aggregateId: 'other', extra: 1 }));
+    await worker.send(envelope('other type', { aggregateType: 'HOUSE', extra: 1 }));
     await worker.send(`{"broken": "${ID}`);
     await worker.send('{"broken": ');
     await worker.untilIdle();
@@ -70,7 +71,7 @@ describe('forgetAggregate and the cases of messages that were refused', () => {
     const report = await forgetAggregate(request, forgetDeps(worker));
 
     const cases = (await rows(worker)).filter((row) => row.includes('QUARANTINE#'));
-    expect(cases).toHaveLength(3);
+    expect(cases).toHaveLength(4);
     expect(report.suspectCases).toEqual([expect.stringMatching(/^\d{4}-\d\d-\d\d#[0-9a-f]\/.+/)]);
   });
 });
@@ -96,6 +97,23 @@ describe('forgetAggregate and objects that were deleted before', () => {
     await forgetAggregate(request, forgetDeps(worker));
 
     expect(await versions(worker)).toEqual([]);
+  });
+});
+
+describe('forgetAggregate and the count of arrivals', () => {
+  it('begins anew with the first message that comes after', async () => {
+    const worker = await startWorker({ messages: [{ ...personNoted, ordering: 'arrival' }], fifo: true });
+    const send = (key: string) => worker.send(envelope(key), { groupId: 'person' });
+    await send('one');
+    await send('two');
+    await worker.untilIdle();
+
+    await forgetAggregate(request, forgetDeps(worker));
+    expect((await rows(worker)).filter((row) => row.includes(CANARY))).toEqual([]);
+    await send('three');
+    await worker.untilIdle();
+
+    expect(await worker.inbox(sealedKey('three'))).toMatchObject({ status: 'COMPLETED', arrival: 1 });
   });
 });
 

@@ -99,6 +99,15 @@ const objectEvent = (object: Record<string, unknown> = {}, eventName = 'ObjectCr
 
 describe('s3NotificationSource', () => {
   const source = s3NotificationSource({ messageType: 'DocumentUploaded' });
+
+  it.each([
+    ['takes', 'uploads', true],
+    ['leaves to others', 'archive', false],
+  ])('%s events of the bucket that it was given: %s', (_what, bucket, taken) => {
+    const bound = s3NotificationSource({ messageType: 'DocumentUploaded', bucket });
+
+    expect(bound.toEnvelope(record({ Records: [objectEvent()] })) !== undefined).toBe(taken);
+  });
   const built = (object: Record<string, unknown> = {}) =>
     source.toEnvelope(record({ Records: [objectEvent(object)] }));
 
