@@ -17,7 +17,7 @@ import {
   ResponseType,
   RestApi,
 } from 'aws-cdk-lib/aws-apigateway';
-import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
@@ -92,7 +92,11 @@ export class IngressApi extends Construct {
       },
     });
     this.role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('apigateway.amazonaws.com') });
-    queue.grantSendMessages(this.role);
+    this.allow(['sqs:SendMessage'], queue.queueArn);
+    const { encryptionMasterKey } = queue;
+    if (encryptionMasterKey !== undefined) {
+      this.allow(['kms:Decrypt', 'kms:GenerateDataKey'], encryptionMasterKey.keyArn);
+    }
     for (const [name, response] of Object.entries(GATEWAY_RESPONSES)) {
       this.api.addGatewayResponse(name, response);
     }
@@ -145,6 +149,10 @@ export class IngressApi extends Construct {
         webAclArn: props.webAclArn,
       });
     }
+  }
+
+  private allow(actions: string[], resource: string): void {
+    this.role.addToPolicy(new PolicyStatement({ actions, resources: [resource] }));
   }
 
   private addRoute(resource: Resource, queue: IQueue, route: Route): Method {

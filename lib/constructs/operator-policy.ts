@@ -70,11 +70,13 @@ export class OperatorPolicy extends Construct {
         'Lambda binds the listing of event sources and the account’s limits to no resource; alarms may lie in any stack.',
     });
     if (extras.includes('forget')) {
-      acknowledgeWildcard(
-        this.policy,
-        worker.payloadBucket.arnForObjects('payloads/*'),
-        'Objects are named after their content: their keys are not known before.',
-      );
+      for (const objects of ['payloads/*', 'payloads/rejected/*']) {
+        acknowledgeWildcard(
+          this.policy,
+          worker.payloadBucket.arnForObjects(objects),
+          'Objects are named after their content: their keys are not known before.',
+        );
+      }
     }
   }
 }

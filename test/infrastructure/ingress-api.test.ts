@@ -74,7 +74,7 @@ describe('IngressApi', () => {
     const [policy] = Object.values(template.findResources('AWS::IAM::Policy'));
     expect(policy?.Properties.PolicyDocument.Statement).toEqual([
       {
-        Action: ['sqs:SendMessage', 'sqs:GetQueueAttributes', 'sqs:GetQueueUrl'],
+        Action: 'sqs:SendMessage',
         Effect: 'Allow',
         Resource: { 'Fn::GetAtt': [expect.stringContaining('Queue'), 'Arn'] },
       },

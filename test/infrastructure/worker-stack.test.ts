@@ -8,6 +8,8 @@ import { AwsSolutionsChecks } from 'cdk-nag';
 import { describe, expect, it } from 'vitest';
 import { messages } from '../../lambdas/messages/index.ts';
 import { WorkerChecks } from '../../lib/checks/worker-checks.ts';
+import { IngressApi } from '../../lib/constructs/ingress-api.ts';
+import { OPERATOR_EXTRAS, OperatorPolicy } from '../../lib/constructs/operator-policy.ts';
 import { OutboxPipe } from '../../lib/constructs/outbox-pipe.ts';
 import { LOG_QUERIES } from '../../lib/constructs/worker-queries.ts';
 import { WorkerStack, type WorkerStackProps } from '../../lib/worker-stack.ts';
@@ -35,6 +37,20 @@ describe('WorkerStack', () => {
     const encryptionKey = new Key(around, 'Key', { enableKeyRotation: true });
     const outboxTarget = Queue.fromQueueArn(around, 'Next', 'arn:aws:sqs:eu-west-1:111122223333:next');
     stackIn(app, { worker: { ...worker, encryptionKey, maxInFlight: 100 }, outboxTarget });
+    expect(() => app.synth()).not.toThrow();
+  });
+
+  it('keeps them with the right to forget and with an ingress, customer key included', () => {
+    const app = unbundledApp();
+    Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new WorkerChecks());
+    const around = new Stack(app, 'Around');
+    const encryptionKey = new Key(around, 'Key', { enableKeyRotation: true });
+    const stack = stackIn(app, { worker: { ...worker, encryptionKey } });
+    new OperatorPolicy(stack, 'Erasers', { worker: stack.worker, allow: OPERATOR_EXTRAS });
+    new IngressApi(stack, 'Ingress', {
+      queue: stack.worker.queue,
+      webhooks: { bank: { headers: ['Bank-Signature'] } },
+    });
     expect(() => app.synth()).not.toThrow();
   });
 
