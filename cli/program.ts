@@ -95,15 +95,17 @@ function addCostCommand(program: Command, io: Io, run: Runner): void {
     .description(
       'What a million such messages cost on AWS: counted on a run in this process, us-east-1 prices.',
     )
-    .option('--messages <n>', 'how many are run', count, 100)
+    .option('--count <n>', 'how many are run', count, 100)
+    .option('--messages <module>', 'run the message types that this TypeScript or JavaScript module exports')
+    .option('--call-providers', "really call that module's providers, as the environment says", false)
     .option('--function-ms <n>', 'assumed milliseconds of a function', count, 50)
     .option('--memory <mb>', 'memory of a function', count, 512)
     .option('--json', 'for programs', false)
     .addHelpText(
       'after',
       `
-The file holds an envelope of a type in lambdas/messages; without one, local/examples/messages/good.json.
-  stepwell cost local/examples/messages/payment.json`,
+The file holds an envelope; without one, an example's is taken.
+  stepwell cost order.json --messages ./my-messages.ts`,
     )
     .action((file, options) =>
       run(async () => {

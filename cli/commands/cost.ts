@@ -9,11 +9,16 @@ import { CliError } from '../cli-error.ts';
 import { costPerMillion, type MessageUsage, totalOf, US_EAST_1 } from '../cost.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
+import { loadModules, settingsOf } from '../modules.ts';
 import { plain, table } from '../table.ts';
 
 export interface CostOptions {
   /** How many messages are sent. */
-  readonly messages: number;
+  readonly count: number;
+  /** Module of the team's own types. @default the examples */
+  readonly messages?: string | undefined;
+  /** Whether that module's providers are really called. */
+  readonly callProviders: boolean;
   readonly functionMs: number;
   /** MB */
   readonly memory: number;
@@ -28,7 +33,7 @@ const PATIENCE_MILLIS = 120_000;
 /** Runs copies of a message through a worker in this process, counts what they use and puts prices to it. */
 export async function cost(file: string | undefined, options: CostOptions, io: Io): Promise<ExitCode> {
   const envelope = await readEnvelope(file ?? EXAMPLE);
-  const usage = await measure(envelope, options.messages, io);
+  const usage = await measure(envelope, options, io);
   const functions = { milliseconds: options.functionMs, memoryMb: options.memory };
   const lines = costPerMillion(usage, functions, US_EAST_1);
   if (options.json) {
@@ -36,7 +41,7 @@ export async function cost(file: string | undefined, options: CostOptions, io: I
     io.out(JSON.stringify({ region, asOf, usage, functions, lines, totalPerMillion: totalOf(lines) }));
     return EXIT.OK;
   }
-  io.out(`One million messages like ${envelope.messageType}, counted on ${options.messages} that ran here:`);
+  io.out(`One million messages like ${envelope.messageType}, counted on ${options.count} that ran here:`);
   io.out('');
   const rows = lines.map(({ what, units, pricePerMillion, perMillion }) => [
     what,
@@ -78,15 +83,19 @@ async function readEnvelope(file: string): Promise<Envelope> {
   throw new CliError(`${file} is no envelope: ${issue?.path} ${issue?.rule}`);
 }
 
-async function measure(envelope: Envelope, count: number, io: Io): Promise<MessageUsage> {
+async function measure(envelope: Envelope, options: CostOptions, io: Io): Promise<MessageUsage> {
   const { startRuntime } = await import('../../local/runtime.ts');
   const { createUsageMeter } = await import('../../local/usage.ts');
   const { startProviders } = await import('../../local/providers/start-providers.ts');
-  const { messages } = await import('../../lambdas/messages/index.ts');
-  const { providers } = await import('../../lambdas/providers/index.ts');
+  const { messages, providers } = await loadModules(options.messages);
+  const { count } = options;
+  const own = options.messages !== undefined;
   if (!messages.some(({ type }) => type === envelope.messageType)) {
     const known = messages.map(({ type }) => type).join(', ');
     throw new CliError(`${plain(envelope.messageType)} is none of the types that are run here: ${known}`);
+  }
+  if (own && providers.length > 0 && !options.callProviders) {
+    io.note('The providers of the module are left out: --call-providers calls them, once a message.');
   }
   const meter = createUsageMeter();
   const servers = await startProviders();
@@ -96,8 +105,8 @@ async function measure(envelope: Envelope, count: number, io: Io): Promise<Messa
       random: io.random,
       newId: io.newId,
       messages,
-      providers,
-      providerEnvironment: servers.env,
+      providers: own && !options.callProviders ? [] : providers,
+      providerEnvironment: own ? settingsOf(io.env) : servers.env,
       wrapServices: meter.wrapServices,
       onInvoke: meter.onInvoke,
       onError: (error) => io.note(`local runtime: ${error instanceof Error ? error.message : String(error)}`),

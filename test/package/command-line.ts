@@ -15,7 +15,7 @@ export async function tryCommandLine(folder: string): Promise<void> {
     runIn(folder, 'npx', ['stepwell', '--version']).trim() === version,
     'the command line has a version',
   );
-  const costs = runIn(folder, 'npx', ['stepwell', 'cost', '--messages', '10', '--json']);
+  const costs = runIn(folder, 'npx', ['stepwell', 'cost', '--count', '10', '--json']);
   expectThat(
     JSON.parse(costs).totalPerMillion > 0,
     'it tells costs, by the examples that the package brings',

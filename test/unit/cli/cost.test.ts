@@ -36,7 +36,7 @@ describe('stepwell cost', () => {
   it('counts what messages use that run through the worker', async () => {
     const io = testIo({ clock: systemClock });
 
-    expect(await main(['cost', '--messages', '10', '--json'], io)).toBe(0);
+    expect(await main(['cost', '--count', '10', '--json'], io)).toBe(0);
 
     const answer = JSON.parse(io.lines[0] ?? '');
     expect(answer).toMatchObject({ region: 'us-east-1', usage: { transitions: 2, writeUnits: 8 } });
@@ -46,12 +46,34 @@ describe('stepwell cost', () => {
   it('says the Region, that prices change, and what is assumed', async () => {
     const io = testIo({ clock: systemClock });
 
-    expect(await main(['cost', '--messages', '1'], io)).toBe(0);
+    expect(await main(['cost', '--count', '1'], io)).toBe(0);
 
     const text = io.lines.join('\n');
     expect(text).toContain('us-east-1');
     expect(text).toContain('prices change');
     expect(text).toContain('50 ms a function with 512 MB');
+  });
+
+  it('counts a team’s own types, and leaves its providers out unless told otherwise', async () => {
+    const io = testIo({ clock: systemClock });
+    const module = join(io.cwd, 'types.mjs');
+    const core = new URL('../../../lambdas/index.ts', import.meta.url).href;
+    writeFileSync(
+      module,
+      `import { defineMessage } from '${core}';
+       const any = { '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value }) } };
+       export const messages = [
+         defineMessage({ type: 'OrderPlaced', ordering: 'none', schemas: { 1: any }, plan: () => ({ set: { status: 'PLACED' } }) }),
+       ];
+       export const providers = [{ name: 'Bank', open: () => { throw new Error('called'); } }];`,
+    );
+    const file = join(io.cwd, 'order.json');
+    writeFileSync(file, JSON.stringify(envelopeOf('OrderPlaced')));
+
+    expect(await main(['cost', file, '--messages', module, '--count', '3', '--json'], io)).toBe(0);
+
+    expect(JSON.parse(io.lines[0] ?? '')).toMatchObject({ usage: { transitions: 2 } });
+    expect(io.notes).toEqual([expect.stringContaining('--call-providers')]);
   });
 
   it.each([
