@@ -138,6 +138,7 @@ function report({ execution, failure }: AbandonFacts, { telemetry }: ReconcilerD
     messageType: execution.envelope.messageType,
     tenantId: execution.envelope.tenantId,
     correlationId: execution.envelope.correlationId,
+    traceparent: execution.envelope.traceparent,
     executionName: execution.name,
     result: 'FAILED_TERMINAL',
     code: failure.code,

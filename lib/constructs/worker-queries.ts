@@ -51,7 +51,7 @@ export const LOG_QUERIES = {
   },
   'failed-several-times': {
     filterStatements: [FAILED],
-    stats: 'count(*) as failures, latest(code) as lastCode by idempotencyKey',
+    stats: 'count(*) as failures, latest(code) as lastCode by executionName',
     sort: 'failures desc',
     limit: 50,
   },
