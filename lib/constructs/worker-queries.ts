@@ -30,7 +30,9 @@ export interface LogQuery {
   readonly limit?: number;
 }
 
-const FAILED = 'message in ["message_failed", "execution_abandoned"]';
+/** Each failed attempt, and each end without success. */
+const FAILED =
+  'message in ["message_failed", "execution_abandoned"] or result in ["RetryableFailure", "UnknownFailure"]';
 
 /** What an operator asks the logs, by the name under which it is saved. */
 export const LOG_QUERIES = {

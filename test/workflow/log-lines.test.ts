@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { TerminalFailure } from '../../lambdas/core/errors.ts';
+import { RetryableFailure, TerminalFailure } from '../../lambdas/core/errors.ts';
 import { defineProvider } from '../../lambdas/core/provider.ts';
 import type { LogFields, Telemetry } from '../../lambdas/core/telemetry.ts';
 import { LOG_QUERIES, type LogQueryName, queryLines } from '../../lib/constructs/worker-queries.ts';
@@ -81,7 +81,18 @@ describe('a saved query', () => {
     const fails = probe(() => {
       throw new TerminalFailure('NEVER');
     });
-    const worker = await startWorker({ telemetry, messages: [parks, fails] });
+    const left = [new RetryableFailure('NOT_YET'), new TypeError('a bug')];
+    const stumbles = probe(
+      () => {
+        const failure = left.shift();
+        if (failure !== undefined) throw failure;
+        return { set: { seen: true } };
+      },
+      { type: 'Stumbles' },
+    );
+    const worker = await startWorker({ telemetry, messages: [parks, fails, stumbles] });
+    await worker.send(probeEnvelope({ messageType: 'Stumbles', idempotencyKey: 'stumbles' }));
+    await worker.untilIdle();
     await worker.send(probeEnvelope({ tenantId: 'ana' }));
     await worker.untilIdle();
     await worker.send(
@@ -106,7 +117,7 @@ describe('a saved query', () => {
   it.each(NAMES)('%s asks for what is written', async (name) => {
     const written = await everything();
     const text = queryLines(name).join('\n');
-    const [, names = ''] = /filter message (?:=|in) ([^\n]+)/.exec(text) ?? [];
+    const [, names = ''] = /filter message (?:=|in) (\[[^\]]*\]|"\w+")/.exec(text) ?? [];
     const messages = [...names.matchAll(/"(\w+)"/g)].map(([, message = '']) => message);
     const fields = [
       ...text.matchAll(/(?:ispresent|latest)\(([\w@]+)\)/g),
@@ -129,6 +140,16 @@ describe('a saved query', () => {
   it('finds the trace of an execution that was stopped', async () => {
     const abandoned = (await everything()).filter(({ message }) => message === 'execution_abandoned');
     expect(abandoned.map(({ traceparent }) => traceparent)).toEqual([TRACE]);
+  });
+
+  it('counts an attempt that failed by its result, with execution and code', async () => {
+    const text = queryLines('failed-several-times').join('\n');
+    const [, results = ''] = /result in (\[[^\]]*\])/.exec(text) ?? [];
+    const attempts = (await everything()).filter(
+      ({ message, result = '' }) => message === 'message_planned' && results.includes(`"${result}"`),
+    );
+    expect(attempts.map(({ code }) => code)).toEqual(['NOT_YET', 'TypeError']);
+    for (const line of attempts) expect(line).toHaveProperty('executionName', expect.any(String));
   });
 
   it('has a case here', () => {
