@@ -44,6 +44,12 @@ describe('WorkerChecks', () => {
       expect(rule).toMatch(/^DeadLetterQueueHasAlarm Worker(QueueDeadLetters|Quarantine|StreamFailures)/);
   });
 
+  it('takes no alarm on another metric for one that tells of the first message', () => {
+    const age = { ...ENDS, Properties: { ...ENDS.Properties, MetricName: 'ApproximateAgeOfOldestMessage' } };
+    expect(rulesBroken({ Dead: DEAD, ENDS: age })).toEqual(['DeadLetterQueueHasAlarm Dead']);
+    expect(rulesBroken({ Dead: DEAD, ENDS })).toEqual([]);
+  });
+
   it('finds a queue that a function reads and that has no dead-letter queue', () => {
     const resources = {
       Main: { Type: 'AWS::SQS::Queue', Properties: { VisibilityTimeout: 180 } },

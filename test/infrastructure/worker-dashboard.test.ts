@@ -68,6 +68,13 @@ describe('WorkerDashboard', () => {
     for (const name of single) expect(searched).not.toContain(name);
   });
 
+  it('searches for metrics of this worker alone', () => {
+    const text = JSON.stringify(widgets).replaceAll('\\', '');
+    const searches = [...text.matchAll(/SEARCH\('([^']*)'/g)].map(([, search]) => search);
+    expect(searches.length).toBeGreaterThan(5);
+    for (const search of searches) expect(search).toMatch(/ service="Worker"$/);
+  });
+
   it('has no name of its own, so that a second stack has a second dashboard', () => {
     template.hasResourceProperties('AWS::CloudWatch::Dashboard', { DashboardName: Match.absent() });
   });
