@@ -78,6 +78,22 @@ const CASES: readonly (readonly [string, Partial<WorkflowWorkerProps>, RegExp])[
     /inboxRetentionDays: must be at least 90/,
   ],
   [
+    'an inbox that remembers for ever',
+    { inboxRetentionDays: 4_000 },
+    /inboxRetentionDays: .* from 1 to 3650, is 4000/,
+  ],
+  [
+    'props that say nothing to an imported queue',
+    {
+      queue: QUEUE_ELSEWHERE,
+      deadLetterQueue: imported('dead'),
+      visibilityTimeout: Duration.hours(1),
+      queueRetention: Duration.days(1),
+      dlqRetention: Duration.days(2),
+    },
+    /visibilityTimeout: has no effect[\s\S]*queueRetention: has no effect[\s\S]*dlqRetention: has no effect/,
+  ],
+  [
     'a dead-letter queue that keeps no longer than the queue',
     { queueRetention: Duration.days(14) },
     /queueRetention: .* below dlqRetention/,
