@@ -1,14 +1,14 @@
 import type { Manifest } from './manifest.ts';
+import { versionAttribute } from './ordering.ts';
 
-/** What may wake somebody: a new waiter, and where messages wait their turn, what moves the turn on. */
-const WAITER = {
+/** What may wake somebody without a commit: a new waiter, a skip marker. */
+const WAITING = {
   eventName: ['INSERT', 'MODIFY'],
-  dynamodb: { Keys: { SK: { S: [{ prefix: 'WAITER#' }] } } },
+  dynamodb: { Keys: { SK: { S: [{ prefix: 'WAITER#' }, { prefix: 'SKIP#' }] } } },
 };
-const TURN = [
-  { eventName: ['INSERT', 'MODIFY'], dynamodb: { Keys: { SK: { S: ['META'] } } } },
-  { eventName: ['INSERT', 'MODIFY'], dynamodb: { Keys: { SK: { S: [{ prefix: 'SKIP#' }] } } } },
-];
+
+/** A change of an aggregate. */
+const COMMIT = { eventName: ['INSERT', 'MODIFY'], dynamodb: { Keys: { SK: { S: ['META'] } } } };
 
 /** What the in-flight limit needs besides: what becomes of inbox rows, and the end of a wait. */
 const COUNTING = [
@@ -22,6 +22,9 @@ const COUNTING = [
   { eventName: ['REMOVE'], dynamodb: { Keys: { SK: { S: [{ prefix: 'WAITER#' }] } } } },
 ];
 
+/** Lambda takes five patterns for an event source. */
+const MOST_PATTERNS = 5;
+
 /** What decides which changes matter. */
 export interface StreamSettings {
   readonly manifest: Manifest;
@@ -30,14 +33,19 @@ export interface StreamSettings {
 
 /**
  * Patterns, in the terms of Lambda's event filtering, of the changes that the stream consumer is invoked with. The
- * deployed event source and the local one use the same. A worker none of whose types waits its turn hears of no commit
- * without an in-flight limit, and is not invoked.
+ * deployed event source and the local one use the same. Of commits it hears those on aggregates with a version in which
+ * messages wait their turn; with more such streams than there may be patterns, those on every aggregate.
  */
 export function streamFilters({ manifest, inFlightLimit }: StreamSettings) {
-  const waits = Object.values(manifest.types).some(
-    ({ ordering }) => ordering === 'sequential' || ordering === 'arrival',
+  const others = [WAITING, ...(inFlightLimit ? COUNTING : [])];
+  const streams = Object.values(manifest.types).flatMap(({ ordering, stream }) =>
+    ordering === 'sequential' || ordering === 'arrival' ? [stream] : [],
   );
-  return [WAITER, ...(waits ? TURN : []), ...(inFlightLimit ? COUNTING : [])];
+  const commits = [...new Set(streams)].map((stream) => ({
+    ...COMMIT,
+    dynamodb: { ...COMMIT.dynamodb, NewImage: { [versionAttribute(stream)]: { N: [{ exists: true }] } } },
+  }));
+  return [...others, ...(others.length + commits.length > MOST_PATTERNS ? [COMMIT] : commits)];
 }
 
 /** One ordering stream of one aggregate, in which somebody's turn may have come. */

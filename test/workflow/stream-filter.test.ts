@@ -4,15 +4,22 @@ import { FUNCTION_NAMES } from '../../local/functions.ts';
 import { type ProbePayload, probe, probeEnvelope } from '../helpers/probe.ts';
 import { startWorker } from '../helpers/worker.ts';
 
-const ordered = (ordering: Ordering): MessageDefinition<ProbePayload> =>
-  probe(({ payload }) => ({ set: { value: Number(payload.value) } }), { ordering });
+const ordered = (ordering: Ordering, type = 'Probe'): MessageDefinition<ProbePayload> =>
+  probe(({ payload }) => ({ set: { value: Number(payload.value) } }), { ordering, type });
 
 /** A worker of one type, and how often its waker was invoked. */
-async function start(ordering: Ordering, settings: { readonly maxInFlight?: number } = {}) {
+async function start(
+  ordering: Ordering,
+  settings: {
+    readonly maxInFlight?: number;
+    readonly others?: readonly MessageDefinition<ProbePayload>[];
+  } = {},
+) {
+  const { others = [], ...rest } = settings;
   let woken = 0;
   const worker = await startWorker({
-    ...settings,
-    messages: [ordered(ordering)],
+    ...rest,
+    messages: [ordered(ordering), ...others],
     onInvoke(name) {
       if (name === FUNCTION_NAMES.waker) woken += 1;
     },
@@ -42,6 +49,23 @@ describe('the stream of a worker', () => {
 
   it('tells the waker of commits when a type waits its turn', async () => {
     const { commit, woken } = await start('sequential');
+
+    await commit(1);
+
+    expect(woken()).toBeGreaterThan(0);
+  });
+
+  it('tells the waker nothing of a commit on an aggregate in which nobody can wait', async () => {
+    const { commit, woken } = await start('latest', { others: [ordered('sequential', 'Step')] });
+
+    await commit(1);
+
+    expect(woken()).toBe(0);
+  });
+
+  it('tells the waker of every commit when more streams wait than an event source takes patterns', async () => {
+    const others = ['A', 'B', 'C', 'D', 'E'].map((type) => ordered('sequential', type));
+    const { commit, woken } = await start('latest', { others });
 
     await commit(1);
 
