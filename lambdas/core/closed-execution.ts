@@ -1,7 +1,7 @@
 import type { Envelope } from './envelope.ts';
 import { FAILURE_CODE_PATTERN, FAILURE_CODES } from './errors.ts';
 import { numberOf, type Row, textOf } from './ports.ts';
-import { attentionKey, inboxKey } from './table.ts';
+import { aggregateKey, attentionKey, type ItemKey, inboxKey } from './table.ts';
 import { type Expression, type TransactionItem, ttlAfter, updateOf } from './transaction.ts';
 
 /** How an execution can end without success. */
@@ -166,16 +166,19 @@ export function abandonNotice({ execution, failure, row }: AbandonFacts) {
   };
 }
 
-/** Where the waiter row of an ordered message's execution would be; undefined for an unordered one. */
-function waiterKeyOf(row: Row, executionName: string): { PK: string; SK: string } | undefined {
-  const aggregate = textOf(row, 'aggregate');
+/**
+ * Where the waiter row of an ordered message's execution would be; undefined for an unordered one. Beside the aggregate
+ * of its own envelope, as Plan parks it: where that is sealed, the row's index key is of another place.
+ */
+function waiterKeyOf({ envelope, name }: ClosedExecution, row: Row): ItemKey | undefined {
   const order = textOf(row, 'aggregateOrder');
-  if (aggregate === undefined || order === undefined || order.endsWith('#-')) return undefined;
-  return { PK: aggregate, SK: `WAITER#${order}#${executionName}` };
+  if (order === undefined || order.endsWith('#-')) return undefined;
+  const { PK } = aggregateKey(envelope.aggregateType, envelope.aggregateId);
+  return { PK, SK: `WAITER#${order}#${name}` };
 }
 
 function waiterItem(execution: ClosedExecution, row: Row): TransactionItem[] {
-  const key = waiterKeyOf(row, execution.name);
+  const key = waiterKeyOf(execution, row);
   if (key === undefined) return [];
   const condition: Expression = {
     text: 'attribute_not_exists(PK) OR parkedAt <= :stoppedAt',

@@ -97,6 +97,19 @@ describe('an aborted execution', () => {
     expect(JSON.stringify([await cases(worker), await announced(worker)])).not.toContain(KEY);
   });
 
+  it('of a type with personal data leaves no waiter when it was parked', async () => {
+    const worker = await startWorker({ messages: [{ ...sequential, data: 'reference' }] });
+    await worker.send(probeEnvelope({ aggregateVersion: 2 }));
+    const waiters = async () =>
+      (await allRows(worker)).filter(({ SK }) => String(SK).startsWith('WAITER#')).length;
+    await worker.until(async () => (await waiters()) === 1);
+
+    await worker.clients.sfn.send(new StopExecutionCommand({ executionArn: await onlyExecution(worker) }));
+    await worker.until(async () => (await worker.inbox(sealedKey(KEY)))?.status === 'FAILED_TERMINAL');
+
+    expect(await waiters()).toBe(0);
+  });
+
   it('completes by a redrive, and its case is closed', async () => {
     const worker = await startWorker({ messages: [failing] });
     await worker.send(probeEnvelope());
