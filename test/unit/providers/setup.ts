@@ -1,3 +1,4 @@
+import { onTestFinished } from 'vitest';
 import { ConfigurationError } from '../../../lambdas/core/errors.ts';
 import type {
   AnyOperation,
@@ -6,7 +7,22 @@ import type {
   ProviderContext,
   ProviderDefinition,
 } from '../../../lambdas/core/provider.ts';
+import {
+  type ProviderAnswer,
+  type ProviderServer,
+  startProviderServer,
+} from '../../../local/providers/provider-server.ts';
 import { createVirtualClock } from '../../../local/virtual-clock.ts';
+
+/** Closes the server when the test is over. */
+export function closing<T extends ProviderServer>(server: T): T {
+  onTestFinished(() => server.close());
+  return server;
+}
+
+/** A provider that gives one answer to everything. */
+export const answering = async (answer: ProviderAnswer): Promise<ProviderServer> =>
+  closing(await startProviderServer({ act: () => answer, refuse: (code) => ({ status: code }) }));
 
 /** Opens a provider in an environment, as its function's init does. */
 export function open(
