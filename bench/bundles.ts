@@ -1,13 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { App } from 'aws-cdk-lib';
 import { build, type Plugin } from 'esbuild';
-import { messages } from '../lambdas/messages/index.ts';
-import { providers } from '../lambdas/providers/index.ts';
-import { WorkerStack } from '../lib/worker-stack.ts';
+import { kilobytes, lambdaEnvironment, shippedBundles } from '../test/helpers/shipped-bundles.ts';
 
 // The functions as they are deployed, beside a worker on Powertools' batch and idempotency: how large the assets are,
 // and how long a process takes to load one. `node bench/bundles.ts [--rounds 15]`
@@ -31,66 +28,13 @@ interface Asset {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-interface FunctionResource {
-  readonly Type: string;
-  readonly Properties: {
-    readonly Handler: string;
-    readonly Code: { readonly S3Key?: string };
-    readonly Environment: { readonly Variables: Readonly<Record<string, unknown>> };
-  };
-}
-
-/** What Lambda sets beside the template's variables. */
-const lambdaEnvironment = (folder: string) => ({
-  AWS_REGION: 'eu-west-1',
-  AWS_ACCESS_KEY_ID: 'none',
-  AWS_SECRET_ACCESS_KEY: 'none',
-  LAMBDA_TASK_ROOT: folder,
-});
-
-/** The functions that the shipped worker deploys, out of the synthesised assembly. */
-function workerAssets(outdir: string): readonly Asset[] {
-  const app = new App({ outdir, analyticsReporting: false });
-  new WorkerStack(app, 'Bench', {
-    worker: {
-      messages,
-      messagesEntry: path('../lambdas/messages/index.ts'),
-      sourcesEntry: path('../lambdas/sources/index.ts'),
-      providers,
-      providersEntry: path('../lambdas/providers/index.ts'),
-      providerSettings: {
-        Payments: {
-          entry: path('../lambdas/providers/payments.ts'),
-          environment: { PAYMENTS_URL: 'https://payments.example' },
-        },
-        Notices: {
-          entry: path('../lambdas/providers/notices.ts'),
-          environment: { NOTICES_URL: 'https://notices.example' },
-        },
-        Email: { entry: path('../lambdas/providers/email.ts') },
-        Model: { entry: path('../lambdas/providers/model.ts') },
-      },
-    },
-  });
-  const { templateFullPath } = app.synth().getStackByName('Bench');
-  const template: { readonly Resources: Readonly<Record<string, FunctionResource>> } = JSON.parse(
-    readFileSync(templateFullPath, 'utf8'),
-  );
-  return Object.entries(template.Resources)
-    .filter(([id, { Type }]) => Type === 'AWS::Lambda::Function' && id.startsWith('Worker'))
-    .filter(([, { Properties }]) => Properties.Handler === 'index.handler')
-    .map(([id, { Properties }]) => {
-      const folder = join(outdir, `asset.${Properties.Code.S3Key?.replace(/\.zip$/, '')}`);
-      const variables = Object.entries(Properties.Environment.Variables).map(
-        ([name, value]) => [name, typeof value === 'string' ? value : 'set-by-cloudformation'] as const,
-      );
-      return {
-        name: id.replace(/^Worker/, '').replace(/Function[0-9A-F]{8}$/, ''),
-        entry: join(folder, 'index.mjs'),
-        environment: { ...Object.fromEntries(variables), ...lambdaEnvironment(folder) },
-      };
-    });
-}
+/** The functions that the shipped worker deploys. */
+const workerAssets = (outdir: string): readonly Asset[] =>
+  Object.entries(shippedBundles(outdir)).map(([name, { folder, environment }]) => ({
+    name,
+    entry: join(folder, 'index.mjs'),
+    environment: { ...environment, ...lambdaEnvironment(folder) },
+  }));
 
 const COMMONS = /^@aws-lambda-powertools\/commons/;
 
@@ -170,9 +114,6 @@ function loadedFiles({ entry, environment }: Asset): readonly string[] {
   const loaded: readonly string[] = JSON.parse(run(script, environment));
   return loaded.filter((url) => url.startsWith('file:')).map((url) => fileURLToPath(url));
 }
-
-const kilobytes = (files: readonly string[]) =>
-  files.reduce((sum, file) => sum + statSync(file).size, 0) / 1024;
 
 function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);

@@ -1,77 +1,15 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { App } from 'aws-cdk-lib';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { messages } from '../../lambdas/messages/index.ts';
 import { providers } from '../../lambdas/providers/index.ts';
-import { WorkerStack } from '../../lib/worker-stack.ts';
 import { type EdgeServer, listenOnLoopback } from '../../local/edge/http-server.ts';
 import { deadlineEnvelope } from '../helpers/envelopes.ts';
 import { SWEEP } from '../helpers/reconciler.ts';
+import { type Bundle, kilobytes, lambdaEnvironment, shippedBundles } from '../helpers/shipped-bundles.ts';
 import { checkSignature } from '../helpers/signature.ts';
-
-const entry = (folder: string) => fileURLToPath(new URL(`../../lambdas/${folder}/index.ts`, import.meta.url));
-
-interface Bundle {
-  readonly folder: string;
-  readonly environment: Readonly<Record<string, string>>;
-}
-
-interface FunctionResource {
-  readonly Type: string;
-  readonly Properties: {
-    readonly Handler: string;
-    readonly Code: { readonly S3Key?: string };
-    readonly Environment: { readonly Variables: Readonly<Record<string, unknown>> };
-  };
-}
-
-/** The worker's bundles by the description's function, with what the template sets; what AWS fills in is a stand-in. */
-function synthesise(): Readonly<Record<string, Bundle>> {
-  const app = new App();
-  const environment = { PAYMENTS_URL: 'https://payments.example', NOTICES_URL: 'https://notices.example' };
-  new WorkerStack(app, 'Test', {
-    worker: {
-      messages,
-      messagesEntry: entry('messages'),
-      sourcesEntry: entry('sources'),
-      providers,
-      providersEntry: entry('providers'),
-      providerSettings: Object.fromEntries(
-        providers.map(({ name }) => [
-          name,
-          { environment, entry: entry('providers').replace('index', name.toLowerCase()) },
-        ]),
-      ),
-    },
-  });
-  const assembly = app.synth();
-  const { templateFullPath } = assembly.getStackByName('Test');
-  const template: { readonly Resources: Readonly<Record<string, FunctionResource>> } = JSON.parse(
-    readFileSync(templateFullPath, 'utf8'),
-  );
-  const functions = Object.entries(template.Resources).filter(
-    ([id, { Type, Properties }]) =>
-      Type === 'AWS::Lambda::Function' && id.startsWith('Worker') && Properties.Handler === 'index.handler',
-  );
-  return Object.fromEntries(
-    functions.map(([id, { Properties }]) => [
-      id.replace(/^Worker/, '').replace(/Function[0-9A-F]{8}$/, ''),
-      {
-        folder: join(assembly.directory, `asset.${Properties.Code.S3Key?.replace(/\.zip$/, '')}`),
-        environment: Object.fromEntries(
-          Object.entries(Properties.Environment.Variables).map(([name, value]) => [
-            name,
-            typeof value === 'string' ? value : 'set-by-cloudformation',
-          ]),
-        ),
-      },
-    ]),
-  );
-}
 
 /** KB of JavaScript that a bundle may have, 300 at most, with some room: what slips in shows here. */
 const LARGEST_KB: Readonly<Record<string, number>> = {
@@ -88,9 +26,6 @@ const LARGEST_KB: Readonly<Record<string, number>> = {
 };
 /** KB of what a function reads on demand. */
 const LARGEST_LATER_KB = 340;
-
-const kilobytes = (files: readonly string[]): number =>
-  files.reduce((sum, file) => sum + statSync(file).size, 0) / 1024;
 
 const scriptsOf = (folder: string): readonly string[] =>
   readdirSync(folder)
@@ -112,13 +47,7 @@ function runIn(bundle: Bundle | undefined, script: string): string {
   const { folder = '', environment = {} } = bundle ?? {};
   return execFileSync(process.execPath, ['--input-type=module', '-e', script], {
     cwd: folder,
-    env: {
-      ...environment,
-      AWS_REGION: 'eu-west-1',
-      AWS_ACCESS_KEY_ID: 'none',
-      AWS_SECRET_ACCESS_KEY: 'none',
-      LAMBDA_TASK_ROOT: folder,
-    },
+    env: { ...environment, ...lambdaEnvironment(folder) },
     encoding: 'utf8',
   });
 }
@@ -172,7 +101,7 @@ describe('bundles', () => {
   let bundles: Readonly<Record<string, Bundle>> = {};
 
   beforeAll(() => {
-    bundles = synthesise();
+    bundles = shippedBundles();
   });
 
   it('exist for every function', () => {

@@ -1,12 +1,11 @@
-import { fileURLToPath } from 'node:url';
 import { Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
-import { buildSync } from 'esbuild';
 import { describe, expect, it } from 'vitest';
 import { defineProvider } from '../../lambdas/core/provider.ts';
 import { WorkflowWorker } from '../../lib/constructs/workflow-worker.ts';
+import { functionCode } from '../helpers/function-code.ts';
 import { MESSAGES_ENTRY, quickApp, workerProps } from '../helpers/worker-template.ts';
 
 /** A worker with everything switched on that a function is told by a variable. */
@@ -29,16 +28,7 @@ function fullWorker(): Template {
 
 /** The variables that a function's own code reads, by whichever way. */
 function readBy(folder: string): readonly string[] {
-  const [output] = buildSync({
-    entryPoints: [fileURLToPath(new URL(`../../lambdas/${folder}/index.ts`, import.meta.url))],
-    bundle: true,
-    write: false,
-    platform: 'node',
-    format: 'esm',
-    packages: 'external',
-    logLevel: 'silent',
-  }).outputFiles;
-  const code = output?.text ?? '';
+  const code = functionCode(folder);
   const read = [
     ...code.matchAll(/\b(?:requireEnv|requireNumber|listEnv)\(\w+, "(\w+)"\)/g),
     ...code.matchAll(/\benv\.([A-Z][A-Z_]+)\b/g),

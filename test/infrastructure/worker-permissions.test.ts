@@ -1,15 +1,14 @@
-import { fileURLToPath } from 'node:url';
 import { Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { AttributeType, Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
-import { buildSync } from 'esbuild';
 import { describe, expect, it } from 'vitest';
 import { defineMessage } from '../../lambdas/core/message-type.ts';
 import { defineProvider } from '../../lambdas/core/provider.ts';
 import { caseDeadline } from '../../lambdas/messages/case-deadline.ts';
 import type { WorkerFunction } from '../../lib/constructs/worker-function.ts';
 import { WorkflowWorker } from '../../lib/constructs/workflow-worker.ts';
+import { functionCode } from '../helpers/function-code.ts';
 import {
   actionsOf,
   MESSAGES_ENTRY,
@@ -59,16 +58,7 @@ const TRANSACTION_ACTIONS: Readonly<Record<string, string>> = {
 
 /** The actions that a function's code calls: the commands left in its bundle once unused code is gone. */
 function calledBy(folder: string): Set<string> {
-  const [output] = buildSync({
-    entryPoints: [fileURLToPath(new URL(`../../lambdas/${folder}/index.ts`, import.meta.url))],
-    bundle: true,
-    write: false,
-    platform: 'node',
-    format: 'esm',
-    packages: 'external',
-    logLevel: 'silent',
-  }).outputFiles;
-  const code = output?.text ?? '';
+  const code = functionCode(folder);
   const actions = new Set<string>();
   for (const [, names = '', source = ''] of code.matchAll(/import \{([^}]*)\} from "(@aws-sdk\/[^"]+)"/g)) {
     for (const [, imported = '', local] of names.matchAll(/(\w+)Command(?: as (\w+))?/g)) {
