@@ -19,6 +19,26 @@ const paymentSettled = defineMessage({
   plan: ({ payload }) => ({ set: { settled: payload.amount } }),
 });
 
+type Worker = Awaited<ReturnType<typeof startWorker>>;
+type IngressTemplate = Parameters<typeof createIngress>[0]['template'];
+
+/** The ingress of a template in front of a worker. */
+const ingressOf = (template: IngressTemplate, { clock, clients, names }: Worker) =>
+  createIngress({ template, clock, sqs: clients.sqs, queueUrl: names.queueUrl });
+
+/** The ingress's answer to an envelope. */
+const postTo = (template: IngressTemplate, worker: Worker, envelope: object) =>
+  ingressOf(
+    template,
+    worker,
+  )({
+    method: 'POST',
+    path: '/messages',
+    query: new URLSearchParams(),
+    headers: {},
+    body: Buffer.from(JSON.stringify(envelope)),
+  });
+
 /** A worker with the ingress in front of it, over HTTP. */
 async function startIngress(options: Partial<Omit<LocalRuntimeOptions, 'clock'>> = {}) {
   const worker = await startWorker(options);
@@ -26,14 +46,7 @@ async function startIngress(options: Partial<Omit<LocalRuntimeOptions, 'clock'>>
     { webhooks: { payments: { headers: ['Payment-Signature'] } } },
     { fifo: options.fifo ?? false },
   );
-  const server = await listenOnLoopback(
-    createIngress({
-      template: template.toJSON(),
-      clock: worker.clock,
-      sqs: worker.clients.sqs,
-      queueUrl: worker.names.queueUrl,
-    }),
-  );
+  const server = await listenOnLoopback(ingressOf(template.toJSON(), worker));
   onTestFinished(() => server.close());
   const post = async (path: string, body: unknown, headers: Record<string, string> = {}) => {
     const response = await fetch(`${server.url}${path}`, {
@@ -129,20 +142,8 @@ describe('POST /messages', () => {
     const apart = JSON.parse(
       JSON.stringify(text).replace('#set($broken = $context.requestOverride.header.faults)', ''),
     );
-    const ingress = createIngress({
-      template: apart,
-      clock: worker.clock,
-      sqs: worker.clients.sqs,
-      queueUrl: worker.names.queueUrl,
-    });
 
-    const answer = await ingress({
-      method: 'POST',
-      path: '/messages',
-      query: new URLSearchParams(),
-      headers: {},
-      body: Buffer.from(JSON.stringify(deadlineEnvelope({ messageId: 1 }))),
-    });
+    const answer = await postTo(apart, worker, deadlineEnvelope({ messageId: 1 }));
 
     expect(answer).toMatchObject({ status: 400, body: expect.stringContaining('required are messageId') });
   });
@@ -176,27 +177,14 @@ describe('POST /messages', () => {
 
   it('answers 503 with Retry-After when the queue fails', async () => {
     const worker = await startWorker();
-    const template = ingressTemplate().toJSON();
     worker.clients.sqs.middlewareStack.add(
       () => async () => {
         throw new Error('not reached');
       },
       { step: 'build', name: 'unreachable' },
     );
-    const ingress = createIngress({
-      template,
-      clock: worker.clock,
-      sqs: worker.clients.sqs,
-      queueUrl: worker.names.queueUrl,
-    });
 
-    const answer = await ingress({
-      method: 'POST',
-      path: '/messages',
-      query: new URLSearchParams(),
-      headers: {},
-      body: Buffer.from(JSON.stringify(deadlineEnvelope())),
-    });
+    const answer = await postTo(ingressTemplate().toJSON(), worker, deadlineEnvelope());
     worker.clients.sqs.middlewareStack.remove('unreachable');
 
     expect(answer).toMatchObject({ status: 503, headers: { 'retry-after': '5' } });
