@@ -2,7 +2,7 @@ import type { Dimension, MetricAlarm } from '@aws-sdk/client-cloudwatch';
 import type { MetricName } from '../../lambdas/core/telemetry.ts';
 import { queueNameOf } from '../../local/names.ts';
 import type { TargetNames } from '../stack-names.ts';
-import { check, type Facts, faulty } from './facts.ts';
+import { check, EFFECT_PART, type Facts, faulty } from './facts.ts';
 
 /** A metric that somebody must be told of. */
 interface Watched {
@@ -14,7 +14,6 @@ interface Watched {
 
 /** Every worker's functions; those of its providers come on top. */
 const PARTS = ['starter', 'plan', 'commit', 'report-failure', 'waker', 'reconciler'];
-const EFFECT_PART = 'run-effect-';
 const METRICS_NAMESPACE = 'Stepwell';
 /** What an alarm's description leads to. */
 const RUNBOOK = /runbook/i;
@@ -26,8 +25,8 @@ const queueAlarm = (what: string, url: string | undefined, metric: string): Watc
   dimensions: { QueueName: url === undefined ? '' : queueNameOf(url) },
 });
 
-/** What the dashboard shows, by a word that its source then holds. */
-const SHOWN = (names: TargetNames): Readonly<Record<string, string>> => ({
+/** What the dashboard has to show, each with a word that stands in its source when it does. */
+const shownBy = (names: TargetNames): Readonly<Record<string, string>> => ({
   'the queue': 'ApproximateAgeOfOldestMessage',
   'the dead-letter queue': queueNameOf(names.dlqUrl),
   'the worker': 'MessagesCompleted',
@@ -99,7 +98,7 @@ export function alarmChecks({ alarms, dashboard, names }: Facts) {
       const provider = part.slice(EFFECT_PART.length);
       return own(provider, 'EffectsInDoubt', { provider });
     }),
-    dashboard: Object.entries(SHOWN(names)).map(([what, word]) =>
+    dashboard: Object.entries(shownBy(names)).map(([what, word]) =>
       check(`The dashboard shows ${what}`, dashboard, (body) => [body.includes(word), word]),
     ),
   };

@@ -24,7 +24,7 @@ export interface Checklist {
   readonly lines: readonly ChecklistLine[];
 }
 
-/** Lines of a list in its order: the text, what is checked for it, and how to show the rest. */
+/** A line of a list: the text, what is checked for it, and how to show what cannot be checked. */
 type Draft = readonly [line: string, checks: readonly Check[], shown?: string];
 
 /**
@@ -32,15 +32,7 @@ type Draft = readonly [line: string, checks: readonly Check[], shown?: string];
  * and what the worker needs of its resources, which also holds of those that were imported.
  */
 export function checklists(facts: Facts): readonly Checklist[] {
-  const checks = {
-    queue: queueChecks(facts),
-    source: sourceChecks(facts),
-    table: tableChecks(facts),
-    functions: functionChecks(facts),
-    machine: machineChecks(facts),
-    bucket: bucketChecks(facts),
-    alarms: alarmChecks(facts),
-  };
+  const checks = allChecks(facts);
   return [
     { list: 'worker design', lines: design(checks).map(toLine) },
     { list: 'production deployment', lines: production(checks).map(toLine) },
@@ -48,15 +40,16 @@ export function checklists(facts: Facts): readonly Checklist[] {
   ];
 }
 
-interface Checks {
-  readonly queue: ReturnType<typeof queueChecks>;
-  readonly source: ReturnType<typeof sourceChecks>;
-  readonly table: ReturnType<typeof tableChecks>;
-  readonly functions: ReturnType<typeof functionChecks>;
-  readonly machine: ReturnType<typeof machineChecks>;
-  readonly bucket: ReturnType<typeof bucketChecks>;
-  readonly alarms: ReturnType<typeof alarmChecks>;
-}
+const allChecks = (facts: Facts) => ({
+  queue: queueChecks(facts),
+  source: sourceChecks(facts),
+  table: tableChecks(facts),
+  functions: functionChecks(facts),
+  machine: machineChecks(facts),
+  bucket: bucketChecks(facts),
+  alarms: alarmChecks(facts),
+});
+type Checks = ReturnType<typeof allChecks>;
 
 const OUTCOMES = 'stepwell smoke --stack STACK sends one message of each kind';
 
@@ -166,6 +159,7 @@ function production({ queue, source, functions, alarms }: Checks): readonly Draf
 
 function resources(checks: Checks, { names }: Facts): readonly Draft[] {
   const { queue, source, table, functions, machine, bucket } = checks;
+  const logGroup = names.stateMachineLogGroup;
   return [
     ['Queues are encrypted', queue.encrypted],
     ['Queues are reached by TLS only', queue.tls],
@@ -200,13 +194,9 @@ function resources(checks: Checks, { names }: Facts): readonly Draft[] {
     [
       'Logs are kept for a time, and not for ever',
       [],
-      Object.values({ machine: names.stateMachineLogGroup, ...names.logGroups })
-        .slice(0, 1)
-        .map(
-          (group) =>
-            `aws logs describe-log-groups --log-group-name-prefix '${group}', and so for each function`,
-        )
-        .join('') || 'aws logs describe-log-groups',
+      logGroup === undefined
+        ? 'aws logs describe-log-groups'
+        : `aws logs describe-log-groups --log-group-name-prefix '${logGroup}', and so for each function`,
     ],
   ];
 }

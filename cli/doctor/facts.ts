@@ -16,6 +16,14 @@ import type { TargetNames } from '../stack-names.ts';
 /** What a service says of a thing: the thing, that it is not there, or why it could not be asked. */
 export type Reading<T> = { readonly found: T } | { readonly absent: string } | { readonly unread: string };
 
+/** Of what an optional name of the worker's output would lead to. */
+export const NOT_NAMED: Reading<never> = {
+  unread: "not named by the worker's output: the stack is of an older release, or has none",
+};
+
+/** A provider's function is the part of this name, followed by the provider's. */
+export const EFFECT_PART = 'run-effect-';
+
 export type QueueAttributes = Readonly<Record<string, string>>;
 
 /** What the services say of a worker. */
@@ -50,14 +58,14 @@ export interface Facts {
   readonly bucketLifecycle: Reading<readonly LifecycleRule[]>;
 }
 
-/** Both, or the first of them that could not be had. */
+/** Both, or the first of them that was not found. */
 export function both<A, B>(a: Reading<A>, b: Reading<B>): Reading<readonly [A, B]> {
   if (!('found' in a)) return a;
   if (!('found' in b)) return b;
   return { found: [a.found, b.found] };
 }
 
-/** All, or the first of them that could not be had. */
+/** All, or the first of them that was not found. */
 export function every<T>(
   readings: Iterable<readonly [string, Reading<T>]>,
 ): Reading<readonly (readonly [string, T])[]> {
@@ -89,6 +97,6 @@ export function check<T>(
   return { line, result: holds ? 'pass' : 'fail', detail };
 }
 
-/** Of those that are at fault, their names; else `well`. */
+/** A judgement: those that are at fault fail it, by their names; without any it passes, with the detail `well`. */
 export const faulty = (names: readonly string[], well: string): readonly [boolean, string] =>
   names.length === 0 ? [true, well] : [false, names.join(', ')];

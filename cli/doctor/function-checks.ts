@@ -1,19 +1,15 @@
 import type { FunctionConfiguration } from '@aws-sdk/client-lambda';
-import { check, every, type Facts, faulty } from './facts.ts';
+import { check, EFFECT_PART, every, type Facts, faulty, NOT_NAMED } from './facts.ts';
 
 const RUNTIME = 'nodejs24.x';
 const ARCHITECTURE = 'arm64';
-/** Parts that look at the worker's table. */
-const EFFECT_PART = /^run-effect-/;
 
 /** What must hold of the functions. */
 export function functionChecks({ functions, names }: Facts) {
   const known = every(functions);
-  const all =
-    'found' in known && known.found.length === 0
-      ? { unread: "not named by the worker's output: the stack is of an older release, or has none" }
-      : known;
+  const all = 'found' in known && known.found.length === 0 ? NOT_NAMED : known;
   const variable = ({ Environment }: FunctionConfiguration, name: string) => Environment?.Variables?.[name];
+  /** Judges each function by itself, and names those that are not well. */
   const naming =
     (isWell: (configuration: FunctionConfiguration) => boolean, well: string) =>
     (parts: readonly (readonly [string, FunctionConfiguration])[]) =>
@@ -21,7 +17,8 @@ export function functionChecks({ functions, names }: Facts) {
         parts.filter(([, configuration]) => !isWell(configuration)).map(([part]) => part),
         well,
       );
-  const effects = 'found' in all ? { found: all.found.filter(([part]) => EFFECT_PART.test(part)) } : all;
+  const effects =
+    'found' in all ? { found: all.found.filter(([part]) => part.startsWith(EFFECT_PART)) } : all;
   return {
     active: check(
       'Every function is active, and its last update has succeeded',

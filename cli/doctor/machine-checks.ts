@@ -2,9 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { FunctionConfiguration } from '@aws-sdk/client-lambda';
 import { providerPlaceholder, renderDefinition, substitute } from '../../statemachines/definition.ts';
 import type { TargetNames } from '../stack-names.ts';
-import { both, check, every, type Facts, faulty } from './facts.ts';
-
-const EFFECT_PART = 'run-effect-';
+import { both, check, EFFECT_PART, every, type Facts, faulty } from './facts.ts';
 
 /** What must hold of the state machine. */
 export function machineChecks({ machine, functions, names }: Facts) {

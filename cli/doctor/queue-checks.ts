@@ -5,8 +5,6 @@ const VISIBILITY_FACTOR = 6;
 /** Overload counts as receives: below this it fills the dead-letter queue. */
 const MIN_RECEIVES = 5;
 
-export type QueueChecks = ReturnType<typeof queueChecks>;
-
 /** What must hold of the queues, the worker's own or imported ones. */
 export function queueChecks(facts: Facts) {
   const { queue, dlq, names } = facts;

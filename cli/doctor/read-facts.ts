@@ -21,16 +21,15 @@ import { DescribeStateMachineCommand } from '@aws-sdk/client-sfn';
 import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import { isDenied, isUnreachable } from '../failures.ts';
 import type { Target } from '../target.ts';
-import type { Facts, QueueAttributes, Reading } from './facts.ts';
+import { type Facts, NOT_NAMED, type QueueAttributes, type Reading } from './facts.ts';
 
-const NOT_NAMED: Reading<never> = {
-  unread: "not named by the worker's output: the stack is of an older release, or has none",
-};
-
-/** Asks the services, with calls that read only. @throws when they cannot be reached, or know no such credentials */
+/**
+ * Asks the services, by calls that only read.
+ * @throws what the client threw, when a service cannot be reached or does not know the credentials
+ */
 export async function readFacts(target: Target): Promise<Facts> {
   const { names } = target;
-  const [queue, dlq, quarantineQueue, streamFailureQueue, table, machine, read, bucket, seen] =
+  const [queue, dlq, quarantineQueue, streamFailureQueue, table, machine, readers, bucket, monitoring] =
     await Promise.all([
       readQueue(target, names.queueUrl),
       readQueue(target, names.dlqUrl),
@@ -44,7 +43,7 @@ export async function readFacts(target: Target): Promise<Facts> {
       readBucket(target),
       readMonitoring(target),
     ]);
-  const functions = await readFunctions(target, read.source);
+  const functions = await readFunctions(target, readers.source);
   const streamReaders = await readStreamReaders(target, table.table);
   const changes = await readChanges(target);
   const account = await reading('the account', async () => {
@@ -52,19 +51,21 @@ export async function readFacts(target: Target): Promise<Facts> {
     return AccountLimit;
   });
   const reserved = await readReserved(target);
-  const queues = { queue, dlq, quarantineQueue, streamFailureQueue };
   return {
     names,
-    ...queues,
+    queue,
+    dlq,
+    quarantineQueue,
+    streamFailureQueue,
     ...table,
     machine,
-    ...read,
+    ...readers,
     streamReaders,
     changes,
     functions,
     reserved,
     account,
-    ...seen,
+    ...monitoring,
     ...bucket,
   };
 }

@@ -8,7 +8,7 @@ const onlyOne = (readers: number): readonly [boolean, string] => [readers <= 1, 
 export function sourceChecks(facts: Facts) {
   const { source, changes, names } = facts;
   const starter = facts.functions.get('starter') ?? { unread: 'the starter is not known' };
-  const waitedFor = ({ State }: { readonly State?: string | undefined }) =>
+  const isEnabled = ({ State }: { readonly State?: string | undefined }) =>
     [State === 'Enabled', State ?? 'not there'] as const;
   const partial = ({
     FunctionResponseTypes = [],
@@ -20,7 +20,7 @@ export function sourceChecks(facts: Facts) {
       FunctionResponseTypes.join(', ') || 'off',
     ] as const;
   return {
-    enabled: check('The event source of the queue is enabled', source, waitedFor),
+    enabled: check('The event source of the queue is enabled', source, isEnabled),
     target: check('The queue is read by the starter', both(source, starter), ([mapping, { FunctionArn }]) => [
       mapping.FunctionArn === FunctionArn,
       mapping.FunctionArn ?? 'by nothing',
@@ -69,7 +69,7 @@ export function sourceChecks(facts: Facts) {
         `${UnreservedConcurrentExecutions} unreserved`,
       ],
     ),
-    changesEnabled: check("The event source of the table's stream is enabled", changes, waitedFor),
+    changesEnabled: check("The event source of the table's stream is enabled", changes, isEnabled),
     changesSource: check(
       "It reads the newest stream of the worker's table",
       both(changes, facts.table),
