@@ -59,6 +59,12 @@ export async function inboxOfAggregate(target: Target, type: string, id: string)
   return rows.filter((row) => row !== undefined);
 }
 
+/** Type and id of an aggregate that is written TYPE/ID; undefined where one of them is missing. */
+export function parseAggregate(text: string): { readonly type: string; readonly id: string } | undefined {
+  const [, type, id] = /^([^/]+)\/(.+)$/s.exec(text) ?? [];
+  return type === undefined || id === undefined ? undefined : { type, id };
+}
+
 /** ARN of an execution of the worker. */
 export const executionArn = (target: Target, name: string): string =>
   `${target.names.stateMachineArn.replace(':stateMachine:', ':execution:')}:${name}`;

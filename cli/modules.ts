@@ -7,7 +7,7 @@ import { CliError } from './cli-error.ts';
 import { EXIT } from './exit-codes.ts';
 import type { Io } from './io.ts';
 
-/** What is served. */
+/** What a team writes, and a worker in this process is made of. */
 export interface Modules {
   readonly messages: readonly AnyMessageDefinition[];
   readonly providers: readonly ProviderDefinition[];

@@ -16,6 +16,9 @@ export interface TargetNames extends WorkerNames {
   readonly dashboardName?: string;
 }
 
+/** Whether the worker's queue is a FIFO queue: SQS knows them by their names. */
+export const isFifo = ({ queueUrl }: TargetNames): boolean => queueUrl.endsWith('.fifo');
+
 /** What no command can do without. */
 const REQUIRED = Object.keys(localNames('any', false));
 

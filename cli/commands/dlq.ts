@@ -11,6 +11,7 @@ import { parseEnvelope } from '../../lambdas/core/envelope.ts';
 import { CliError } from '../cli-error.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
+import { isFifo } from '../stack-names.ts';
 import { plain, table } from '../table.ts';
 import type { Target } from '../target.ts';
 
@@ -61,7 +62,7 @@ export async function redrive(
   if (options.sample === undefined) return moveAll(options.json, target, io);
   const messages = await receive(options.sample, target);
   const { sqs } = target.clients;
-  const fifo = target.names.queueUrl.endsWith('.fifo');
+  const fifo = isFifo(target.names);
   for (const message of messages) {
     const attributes = Object.entries(message.MessageAttributes ?? {}).filter(
       ([name]) => name !== 'FailureCode' && name !== 'FailureReason',

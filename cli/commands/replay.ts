@@ -3,7 +3,7 @@ import { listAttention } from '../../lambdas/aws/quarantine.ts';
 import { type Row, textOf } from '../../lambdas/core/ports.ts';
 import { CliError } from '../cli-error.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
-import { daysBack, inboxOfAggregate, keyOfRow, parseDuration, readInbox } from '../inbox.ts';
+import { daysBack, inboxOfAggregate, keyOfRow, parseAggregate, parseDuration, readInbox } from '../inbox.ts';
 import type { Io } from '../io.ts';
 import { plain, table } from '../table.ts';
 import type { Target } from '../target.ts';
@@ -86,18 +86,18 @@ async function select(
   io: Io,
 ): Promise<readonly Row[]> {
   const ways = [key, options.code, options.aggregate].filter((way) => way !== undefined).length;
-  if (ways !== 1)
+  if (ways !== 1) {
     throw new CliError('Say what to replay: a key, --code CODE, or --aggregate TYPE/ID (one of them)');
+  }
   if (key !== undefined) {
     const row = await readInbox(target, key);
     if (row === undefined) throw new CliError(`The worker does not know ${plain(key)}`, EXIT.NOT_FOUND);
     return [row];
   }
   if (options.aggregate !== undefined) {
-    const slash = options.aggregate.indexOf('/');
-    if (slash < 1) throw new CliError('--aggregate is TYPE/ID, e.g. case/CASE-123');
-    const type = options.aggregate.slice(0, slash);
-    const rows = await inboxOfAggregate(target, type, options.aggregate.slice(slash + 1));
+    const aggregate = parseAggregate(options.aggregate);
+    if (aggregate === undefined) throw new CliError('--aggregate is TYPE/ID, e.g. case/CASE-123');
+    const rows = await inboxOfAggregate(target, aggregate.type, aggregate.id);
     return rows.filter((row) => row.status === 'FAILED_TERMINAL');
   }
   const back = parseDuration(options.since);

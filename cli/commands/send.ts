@@ -7,6 +7,7 @@ import { CliError } from '../cli-error.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { isDenied, isUnreachable } from '../failures.ts';
 import type { Io } from '../io.ts';
+import { isFifo } from '../stack-names.ts';
 import { plain } from '../table.ts';
 import type { Target } from '../target.ts';
 
@@ -56,7 +57,7 @@ export async function send(file: string, options: SendOptions, target: Target, i
 }
 
 async function sendOne({ body, envelope }: Entry, { clients, names }: Target, io: Io) {
-  const group = names.queueUrl.endsWith('.fifo')
+  const group = isFifo(names)
     ? { MessageGroupId: envelope?.aggregateId ?? 'stepwell', MessageDeduplicationId: io.newId() }
     : fairGroup(envelope?.tenantId);
   const { MessageId } = await clients.sqs.send(
@@ -108,7 +109,7 @@ async function readSource(file: string, io: Io): Promise<string> {
   }
 }
 
-function readEnvelopes(text: string, file: string): { body: string; envelope: Envelope | undefined }[] {
+function readEnvelopes(text: string, file: string): Entry[] {
   const parsed = parseStrictJson(text.trim());
   if (!parsed.ok) throw new CliError(`${file}: ${parsed.fault.path}: ${parsed.fault.rule}`);
   const values: readonly unknown[] = Array.isArray(parsed.value) ? parsed.value : [parsed.value];

@@ -15,7 +15,7 @@ import { plain, table } from '../table.ts';
 import type { Target } from '../target.ts';
 
 const PAGE = 1000;
-/** States of the inbox row that a person wants first; the rest follows in `--json`. */
+/** Attributes of the inbox row that a person wants to see, in this order; `--json` has all of them. */
 const FIELDS = [
   'status',
   'outcome',

@@ -3,6 +3,7 @@ import { EXIT, type ExitCode } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
 import { aggregatesOf, smokeCases } from '../smoke/cases.ts';
 import { runCases } from '../smoke/run.ts';
+import { isFifo } from '../stack-names.ts';
 import { table } from '../table.ts';
 import type { Target } from '../target.ts';
 
@@ -30,7 +31,7 @@ export async function smoke(options: SmokeOptions, target: Target, io: Io): Prom
     ? await whyNoPayment(target)
     : 'it calls the provider Payments: --effects sends one cent to a test endpoint';
   const at = new Date(io.clock.now()).toISOString();
-  const fifo = target.names.queueUrl.endsWith('.fifo');
+  const fifo = isFifo(target.names);
   const cases = smokeCases(run, at, { effects: refusal === undefined, fifo });
   io.note(
     `Run ${run} at the worker ${target.names.workerName}. Alarms on failures and dead letters will go off.`,

@@ -4,6 +4,7 @@ import { type Row, textOf } from '../../lambdas/core/ports.ts';
 import { aggregateKey } from '../../lambdas/core/table.ts';
 import { daysBack, readInbox, readRow } from '../inbox.ts';
 import type { Io } from '../io.ts';
+import { isFifo } from '../stack-names.ts';
 import type { Target } from '../target.ts';
 import { DUPLICATE, type SmokeCase } from './cases.ts';
 import { type Letter, takeLetters } from './letters.ts';
@@ -79,7 +80,7 @@ async function sendWhatMay(running: readonly Running[], target: Target, io: Io):
       const row = await readInbox(target, after.key);
       if (row === undefined || (after.status !== undefined && row.status !== after.status)) continue;
     }
-    const fifo = target.names.queueUrl.endsWith('.fifo')
+    const fifo = isFifo(target.names)
       ? { MessageGroupId: aggregateId, MessageDeduplicationId: io.newId() }
       : {};
     const { MessageId = '' } = await target.clients.sqs.send(
@@ -98,8 +99,9 @@ async function look(
   target: Target,
 ): Promise<Outcome> {
   const letter = letters.get(smoke.marker);
-  if (smoke.expects === DUPLICATE)
+  if (smoke.expects === DUPLICATE) {
     return state.isLast || state.isLate ? duplicate(smoke, state.isLate, target) : undefined;
+  }
   if (letter?.code !== undefined) {
     return { result: `REJECTED ${letter.code}`, detail: `found in the ${letter.where}, and removed` };
   }
@@ -149,15 +151,16 @@ async function closeCases(running: readonly Running[], { clients, names }: Targe
   let closed = 0;
   for (const day of daysBack(io.clock.now(), HOUR_MILLIS)) {
     for (const found of await listQuarantine(clients.dynamodb, names.tableName, day)) {
-      if (found.source === 'execution' ? !keys.includes(found.idempotencyKey) : !(await isOurs(found.id)))
-        continue;
+      const isOurs =
+        found.source === 'execution' ? keys.includes(found.idempotencyKey) : await isSent(found.id);
+      if (!isOurs) continue;
       if (await closeQuarantine(clients.dynamodb, names.tableName, found.id, closing)) closed += 1;
     }
   }
   return closed;
 
-  /** A case of the starter knows the message, and no key. */
-  async function isOurs(id: string): Promise<boolean> {
+  /** A case of the starter has no key: it names the message as SQS does. */
+  async function isSent(id: string): Promise<boolean> {
     const detail = await showQuarantine(clients.dynamodb, names.tableName, id);
     return detail !== undefined && ids.includes(textOf(detail.row, 'messageId'));
   }
