@@ -151,8 +151,8 @@ export function findTargetFaults(target: OutboxPipeProps['target']): readonly Fa
   return [
     {
       prop: 'target',
-      rule: 'is a FIFO queue, whose message groups a pipe cannot take out of the envelope',
-      remedy: 'Use a standard queue, and an ordering of the message type',
+      rule: 'is a FIFO queue, whose order would promise too much: a stream keeps no order across rows',
+      remedy: 'Use a standard queue, and an ordering of the message type by version',
     },
   ];
 }

@@ -40,7 +40,7 @@ export function createPipe<R extends PipeRecord>(options: PipeOptions<R>): Strea
   const { clock, newId, reader, client, queueUrl, startAfter, deliver, onError } = options;
   if (queueUrl.endsWith('.fifo')) {
     throw new ConfigurationError(
-      `The outbox’s target ${queueUrl} is a FIFO queue, whose message groups a pipe cannot take out of the envelope. Use a standard queue and a type's ordering`,
+      `The outbox’s target ${queueUrl} is a FIFO queue, whose order would promise too much: a stream keeps no order across rows. Use a standard queue and a type's ordering by version`,
     );
   }
   async function publish(records: readonly R[]): Promise<InvokeOutcome> {
