@@ -4,7 +4,7 @@ import { Effect, ManagedPolicy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 import { INDEXES } from '../../lambdas/core/table.ts';
 import { acknowledge, acknowledgeWildcard } from './acknowledge.ts';
-import type { WorkerFunction } from './worker-function.ts';
+import { functionsOf } from './worker-names.ts';
 import { executionsOf, KEY_ACTIONS } from './worker-permissions.ts';
 import type { WorkflowWorker } from './workflow-worker.ts';
 
@@ -148,7 +148,7 @@ function inspectionRights({ worker, dashboard }: OperatorPolicyProps): readonly 
   return [
     allow(
       ['lambda:GetFunctionConcurrency', 'lambda:GetFunctionConfiguration'],
-      functionsOf(worker).map((part) => part.function.functionArn),
+      Object.values(functionsOf(worker)).map((part) => part.function.functionArn),
     ),
     allow(
       ['s3:GetBucketPublicAccessBlock', 's3:GetBucketVersioning', 's3:GetLifecycleConfiguration'],
@@ -161,16 +161,6 @@ function inspectionRights({ worker, dashboard }: OperatorPolicyProps): readonly 
     ...(dashboard === undefined ? [] : [allow(['cloudwatch:GetDashboard'], [dashboardArn(dashboard)])]),
   ];
 }
-
-const functionsOf = (worker: WorkflowWorker): readonly WorkerFunction[] => [
-  worker.starter,
-  worker.plan,
-  worker.commit,
-  worker.reportFailure,
-  worker.waker,
-  worker.reconciler,
-  ...Object.values(worker.providers),
-];
 
 /** Dashboards belong to no Region. */
 const dashboardArn = (dashboard: Dashboard): string =>
@@ -195,11 +185,14 @@ function keyRights(worker: WorkflowWorker): readonly PolicyStatement[] {
   return arns.length === 0 ? [] : [allow([...KEY_ACTIONS], arns)];
 }
 
-/** Rows of any kind go, or become tombstones, with notices and objects put aside in all their versions. */
+/**
+ * What `stepwell forget` calls: it deletes rows of any kind or makes them tombstones, and deletes messages of the queues
+ * and all versions of objects put aside.
+ */
 function forgetRights(worker: WorkflowWorker): readonly PolicyStatement[] {
   const { table, payloadBucket, quarantineQueue } = worker;
   return [
-    // Notices of others go back at once.
+    // Notices of others are put back at once.
     allow(['sqs:ChangeMessageVisibility'], [quarantineQueue.queueArn]),
     allow(['dynamodb:DeleteItem', 'dynamodb:PutItem'], [table.tableArn]),
     allow(['s3:ListBucketVersions'], [payloadBucket.bucketArn]),

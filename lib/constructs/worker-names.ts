@@ -1,25 +1,27 @@
 import { CfnOutput, Lazy, Stack } from 'aws-cdk-lib';
+import type { WorkerFunction } from './worker-function.ts';
 import type { WorkflowWorker } from './workflow-worker.ts';
 
 /** Id of the output; the last thing that a worker gets. */
 export const OUTPUT_ID = 'Names';
+
+/** All functions of a worker, by the names of their parts on the command line. */
+export const functionsOf = (worker: WorkflowWorker): Readonly<Record<string, WorkerFunction>> => ({
+  starter: worker.starter,
+  plan: worker.plan,
+  commit: worker.commit,
+  'report-failure': worker.reportFailure,
+  waker: worker.waker,
+  reconciler: worker.reconciler,
+  ...Object.fromEntries(Object.entries(worker.providers).map(([name, part]) => [`run-effect-${name}`, part])),
+});
 
 /**
  * The output that the command line finds a deployed worker by: a JSON map of its names and ARNs.
  * @param published what is added after the worker is made; read at synthesis
  */
 export function outputNames(worker: WorkflowWorker, published: Readonly<Record<string, string>>): CfnOutput {
-  const functions = {
-    starter: worker.starter,
-    plan: worker.plan,
-    commit: worker.commit,
-    'report-failure': worker.reportFailure,
-    waker: worker.waker,
-    reconciler: worker.reconciler,
-    ...Object.fromEntries(
-      Object.entries(worker.providers).map(([name, part]) => [`run-effect-${name}`, part]),
-    ),
-  };
+  const functions = functionsOf(worker);
   const names = {
     workerName: worker.workerName,
     stateMachineArn: worker.stateMachine.stateMachine.stateMachineArn,

@@ -1,6 +1,7 @@
 import { Aws } from 'aws-cdk-lib';
 import { type ILogGroup, QueryDefinition, QueryString } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
+import { functionsOf } from './worker-names.ts';
 import type { WorkflowWorker } from './workflow-worker.ts';
 
 /** Properties of {@link WorkerQueries}. */
@@ -11,15 +12,7 @@ export interface WorkerQueriesProps {
 
 /** The log groups of all functions of a worker. */
 export const functionLogGroups = (worker: WorkflowWorker): readonly ILogGroup[] =>
-  [
-    worker.starter,
-    worker.plan,
-    worker.commit,
-    worker.reportFailure,
-    worker.waker,
-    worker.reconciler,
-    ...Object.values(worker.providers),
-  ].map(({ logGroup }) => logGroup);
+  Object.values(functionsOf(worker)).map(({ logGroup }) => logGroup);
 
 /** Parts of a Logs Insights query. */
 export interface LogQuery {

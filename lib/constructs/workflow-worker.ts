@@ -1,4 +1,4 @@
-import { ArnFormat, type CfnOutput, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { type CfnOutput, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import type { ITable, Table, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
@@ -14,8 +14,8 @@ import { logsMayUse } from './key-policies.ts';
 import { MessageQueue, queueSecurity } from './message-queue.ts';
 import { PayloadBucket } from './payload-bucket.ts';
 import { type FunctionDefaults, WorkerFunction, type WorkerFunctionProps } from './worker-function.ts';
+import { grantPermissions } from './worker-grants.ts';
 import { OUTPUT_ID, outputNames } from './worker-names.ts';
-import { WorkerPermissions } from './worker-permissions.ts';
 import { WorkerStateMachine } from './worker-state-machine.ts';
 import { WorkerTable } from './worker-table.ts';
 import { connectReconciler, connectStream } from './worker-triggers.ts';
@@ -239,7 +239,8 @@ export class WorkflowWorker extends Construct {
     });
     connectStream(this, { manifest, inFlightLimit: props.maxInFlight !== undefined });
     connectReconciler(this);
-    this.#permissions();
+    grantPermissions(this, props, settings);
+    if (encryptionKey !== undefined) logsMayUse(this, encryptionKey);
     this.output = outputNames(this, this.#published);
   }
 
@@ -313,66 +314,6 @@ export class WorkflowWorker extends Construct {
   #aggregates(): Readonly<Record<string, string>> {
     if (this.#props.aggregates === undefined) return {};
     return { AGGREGATES: Stack.of(this).toJsonString(domainTables(this.#props)) };
-  }
-
-  #permissions(): void {
-    const { payloadBuckets = [], encryptionKey } = this.#props;
-    const keys = new Set([
-      encryptionKey,
-      this.#props.table?.encryptionKey,
-      this.queue.encryptionMasterKey,
-      this.deadLetterQueue.encryptionMasterKey,
-      ...payloadBuckets.map((bucket) => bucket.encryptionKey),
-    ]);
-    const permissions = new WorkerPermissions(
-      this.table,
-      [...keys].filter((key) => key !== undefined),
-    );
-    const quarantines = this.#settings.invalidMessages === 'quarantine';
-    const seals = this.#props.messages.some(({ data }) => data === 'reference');
-    permissions.starter(this.starter, {
-      queue: this.queue,
-      rejected: quarantines ? this.quarantineQueue : this.deadLetterQueue,
-      quarantines,
-      payloadBucket: this.payloadBucket,
-      stateMachineArn: this.stateMachine.stateMachine.stateMachineArn,
-    });
-    permissions.plan(this.plan, [this.payloadBucket, ...payloadBuckets]);
-    permissions.commit(this.commit);
-    if (seals) {
-      const providers = Object.values(this.providers);
-      permissions.putAside({ plan: this.plan, commit: this.commit, providers }, this.payloadBucket);
-    }
-    permissions.domainTables(
-      this.plan,
-      this.commit,
-      Object.values(this.#props.aggregates ?? {}).map(({ table }) => table),
-    );
-    permissions.reportFailure(this.reportFailure);
-    for (const part of Object.values(this.providers)) permissions.runEffect(part, this.payloadBucket);
-    for (const [name, { secret }] of Object.entries(this.#props.providerSettings ?? {})) {
-      const part = this.providers[name];
-      if (part !== undefined && secret !== undefined) permissions.secret(part, secret);
-    }
-    if (this.table.tableStreamArn !== undefined) {
-      permissions.waker(this.waker, {
-        streamArn: this.table.tableStreamArn,
-        failures: this.streamFailureQueue,
-        stateMachine: this.stateMachine,
-      });
-    }
-    permissions.reconciler(this.reconciler, {
-      stateMachine: this.stateMachine,
-      quarantineQueue: this.quarantineQueue,
-      eventSourceArn: Stack.of(this).formatArn({
-        service: 'lambda',
-        resource: 'event-source-mapping',
-        resourceName: this.eventSource.eventSourceMappingId,
-        arnFormat: ArnFormat.COLON_RESOURCE_NAME,
-      }),
-    });
-    permissions.stateMachine(this.stateMachine);
-    if (encryptionKey !== undefined) logsMayUse(this, encryptionKey);
   }
 }
 
