@@ -1,4 +1,4 @@
-import { Aws, RemovalPolicy, Validations } from 'aws-cdk-lib';
+import { Aws, RemovalPolicy } from 'aws-cdk-lib';
 import {
   AccessLogFormat,
   AuthorizationType,
@@ -22,6 +22,8 @@ import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import { Construct } from 'constructs';
+import { type Fault, throwFaults } from '../faults.ts';
+import { acknowledge } from './acknowledge.ts';
 import { ANSWERS, messageTemplate, webhookTemplate } from './ingress-templates.ts';
 
 /** A webhook that the ingress takes for a source of the same name. */
@@ -67,10 +69,10 @@ export class IngressApi extends Construct {
   readonly role: Role;
   readonly messages: Method;
 
-  /** @throws Error naming every fault of the properties */
+  /** @throws ConfigurationError naming every fault of the props, with rule and remedy */
   constructor(scope: Construct, id: string, props: IngressApiProps) {
     super(scope, id);
-    checkProps(props);
+    throwFaults(this.node.path, findFaults(props));
     const { queue, webhooks = {} } = props;
     const throttle = props.throttle ?? { ratePerSecond: 100, burst: 200 };
     this.accessLog = new LogGroup(this, 'AccessLog', {
@@ -92,17 +94,17 @@ export class IngressApi extends Construct {
       },
     });
     this.role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('apigateway.amazonaws.com') });
-    this.allow(['sqs:SendMessage'], queue.queueArn);
+    this.#allow(['sqs:SendMessage'], queue.queueArn);
     const { encryptionMasterKey } = queue;
     if (encryptionMasterKey !== undefined) {
-      this.allow(['kms:Decrypt', 'kms:GenerateDataKey'], encryptionMasterKey.keyArn);
+      this.#allow(['kms:Decrypt', 'kms:GenerateDataKey'], encryptionMasterKey.keyArn);
     }
     for (const [name, response] of Object.entries(GATEWAY_RESPONSES)) {
       this.api.addGatewayResponse(name, response);
     }
 
     const apiKey = props.authorization === 'apiKey';
-    this.messages = this.addRoute(this.api.root.addResource('messages'), queue, {
+    this.messages = this.#addRoute(this.api.root.addResource('messages'), queue, {
       contentTypes: ['application/json'],
       template: messageTemplate(queue.fifo),
       model: JSON_OBJECT,
@@ -135,7 +137,7 @@ export class IngressApi extends Construct {
     const parent = names.length === 0 ? undefined : this.api.root.addResource('webhooks');
     for (const [name, { headers }] of names) {
       if (parent === undefined) break;
-      const webhook = this.addRoute(parent.addResource(name), queue, {
+      const webhook = this.#addRoute(parent.addResource(name), queue, {
         contentTypes: WEBHOOK_CONTENT_TYPES,
         template: webhookTemplate(name, headers),
         method: { authorizationType: AuthorizationType.NONE },
@@ -151,11 +153,11 @@ export class IngressApi extends Construct {
     }
   }
 
-  private allow(actions: string[], resource: string): void {
+  #allow(actions: string[], resource: string): void {
     this.role.addToPolicy(new PolicyStatement({ actions, resources: [resource] }));
   }
 
-  private addRoute(resource: Resource, queue: IQueue, route: Route): Method {
+  #addRoute(resource: Resource, queue: IQueue, route: Route): Method {
     const { model } = route;
     const integration = new AwsIntegration({
       service: 'sqs',
@@ -265,28 +267,38 @@ const ACCESS_LOG = JSON.stringify({
   requestLength: '$context.requestLength',
 });
 
-/** Why a rule of cdk-nag's AwsSolutions pack does not hold here. */
-function acknowledge(construct: Construct, reasons: Readonly<Record<string, string>>): void {
-  for (const [rule, reason] of Object.entries(reasons)) {
-    Validations.of(construct).acknowledge({ id: `AwsSolutions::AwsSolutions-${rule}`, reason });
-  }
-}
-
-function checkProps({ webhooks = {}, throttle }: IngressApiProps): void {
-  const faults: string[] = [];
+function findFaults({ webhooks = {}, throttle }: IngressApiProps): readonly Fault[] {
+  const faults: Fault[] = [];
   for (const [name, { headers }] of Object.entries(webhooks)) {
     if (!/^[a-z][a-z0-9-]{0,63}$/.test(name)) {
-      faults.push(`webhook ${name}: the name must match [a-z][a-z0-9-]{0,63}, because it is part of a path`);
+      faults.push({
+        prop: `webhooks.${name}`,
+        rule: 'must have a name that matches [a-z][a-z0-9-]{0,63}, because it is part of a path',
+        remedy: 'Rename it, and its source with it',
+      });
     }
+    const prop = `webhooks.${name}.headers`;
     if (headers.length === 0 || headers.length > MAX_HEADERS) {
-      faults.push(`webhook ${name}: 1 to ${MAX_HEADERS} headers can travel, one of them the signature's`);
+      faults.push({
+        prop,
+        rule: `must name 1 to ${MAX_HEADERS} headers, names ${headers.length}`,
+        remedy: 'Name the one with the signature, and what else its source reads',
+      });
     }
     for (const header of headers.filter((entry) => !/^[A-Za-z0-9-]{1,100}$/.test(entry))) {
-      faults.push(`webhook ${name}: ${header} is no name of a header`);
+      faults.push({
+        prop,
+        rule: `must name headers, ${header} is no name of one`,
+        remedy: 'Use letters, digits and hyphens, at most 100',
+      });
     }
   }
   if (throttle !== undefined && !(throttle.ratePerSecond > 0 && throttle.burst >= 1)) {
-    faults.push('throttle: ratePerSecond must be above 0 and burst at least 1');
+    faults.push({
+      prop: 'throttle',
+      rule: `must have a ratePerSecond above 0 and a burst of at least 1, has ${throttle.ratePerSecond} and ${throttle.burst}`,
+      remedy: 'Correct them, or leave it out',
+    });
   }
-  if (faults.length > 0) throw new Error(`IngressApi: ${faults.join('; ')}`);
+  return faults;
 }

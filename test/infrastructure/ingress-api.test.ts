@@ -147,6 +147,8 @@ describe('IngressApi', () => {
         webhooks: { 'Not A Path': { headers: [] }, ok: { headers: ["x') #end"] } },
         throttle: { ratePerSecond: 0, burst: 1 },
       }),
-    ).toThrow(/Not A Path: the name.*1 to 8 headers.*no name of a header.*throttle/);
+    ).toThrow(
+      /4 faults:\n.*webhooks\.Not A Path: must have a name.*\n.*must name 1 to 8 headers, names 0.*\n.*webhooks\.ok\.headers: .* is no name of one.*\n.*throttle: /,
+    );
   });
 });
