@@ -22,7 +22,7 @@ export const builtins: Plugin = {
   },
 };
 
-/** A plain object's exports are taken when they are first read: much is imported for calls that are never made. */
+/** Exports are taken when they are first read, where the module is a plain object: many are for calls never made. */
 function taken(path: string): string {
   const name = `node:${path}`;
   const take = `process.getBuiltinModule(${JSON.stringify(name)})`;

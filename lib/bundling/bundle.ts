@@ -22,8 +22,9 @@ export interface BundleRequest {
 const REQUIRE = "const require=process.getBuiltinModule('node:module').createRequire(import.meta.url);";
 
 /**
- * Bundles one function: `index.mjs`, chunks for what it loads by name, and bundles of their own for what is loaded on
- * demand. Those share no code with the rest: what only they need of the SDK's core would be read at every start.
+ * Bundles one function: `index.mjs`, chunks for what it imports by name, and a bundle of its own for each module that is
+ * loaded on demand. Those bundles share no code with the rest: a shared chunk would be read at every start, with all that
+ * only they need of the SDK's core.
  *
  * @throws Error with esbuild's messages
  */
@@ -60,8 +61,8 @@ export async function bundle({ entry, outdir, alias, nodePaths }: BundleRequest)
 }
 
 /**
- * Writes what the entries load. A chunk is made for every module that is imported by name somewhere, even where that
- * code itself was left out: those are not written.
+ * Writes the entries and the chunks that they load. esbuild makes a chunk for every module that is imported by name
+ * somewhere, even if the importing code was left out: such chunks are not written.
  *
  * @returns what is imported and not bundled
  */
@@ -80,15 +81,15 @@ async function write(
 function loadedFrom(entries: readonly string[], { outputs }: Metafile) {
   const byPath = new Map(Object.entries(outputs).map(([path, output]) => [resolve(path), output]));
   const files = new Set<string>();
-  const outside = new Set<string>();
+  const external = new Set<string>();
   const visit = (path: string) => {
     if (files.has(path)) return;
     files.add(path);
-    for (const { path: imported, external } of byPath.get(path)?.imports ?? []) {
-      if (external === true) outside.add(imported);
+    for (const { path: imported, external: isExternal } of byPath.get(path)?.imports ?? []) {
+      if (isExternal === true) external.add(imported);
       else visit(resolve(imported));
     }
   };
   for (const entry of entries) visit(entry);
-  return { files, external: outside };
+  return { files, external };
 }

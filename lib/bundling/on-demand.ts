@@ -1,12 +1,12 @@
 import { basename, extname, join } from 'node:path';
 import type { Plugin } from 'esbuild';
 
-/** A module of this folder is a bundle of its own where it is imported by name. */
+/** A module of this folder becomes a bundle of its own when it is loaded by `import()`. */
 const FOLDER = /[\\/]on-demand[\\/]/;
 
 /**
- * Leaves the modules of the functions' folder `on-demand` out of a bundle that loads them by name, and tells which they
- * were: `x.ts` is loaded as `on-demand-x.mjs`, beside the bundle.
+ * Leaves the modules of the folder `on-demand` out of a bundle that loads them, and says which they were: `x.ts` is
+ * loaded as `on-demand-x.mjs`, beside the bundle.
  */
 export function bundlesOnDemand() {
   const sources = new Map<string, string>();

@@ -3,8 +3,8 @@ import { basename, sep } from 'node:path';
 import type { Plugin } from 'esbuild';
 
 /**
- * Maps packages by the module alone: Node reads the map when it loads the function, and nine tenths of it would be
- * the SDK's lines.
+ * Maps code of packages to its module and no further: Node reads the map when it loads the function, and nine tenths of
+ * it would be lines of the SDK.
  *
  * @param own folder whose modules are mapped line by line, even where it lies among packages
  */

@@ -4,6 +4,7 @@ import type {
   IPolicyValidationPlugin,
   PolicyValidationPluginReport,
 } from 'aws-cdk-lib';
+import { VISIBILITY_FACTOR } from '../constructs/workflow-worker-settings.ts';
 
 /** A resource as a template has it. */
 interface TemplateResource {
@@ -50,7 +51,6 @@ const EVENT_SOURCE = 'AWS::Lambda::EventSourceMapping';
 /** What SQS and Lambda take where a template says nothing. */
 const DEFAULT_VISIBILITY_SECONDS = 30;
 const DEFAULT_TIMEOUT_SECONDS = 3;
-const VISIBILITY_FACTOR = 6;
 const MAX_STREAM_READERS = 2;
 
 /**

@@ -22,7 +22,7 @@ export interface FunctionBundleProps {
   readonly files?: Readonly<Record<string, string>>;
 }
 
-/** TypeScript in this repository, JavaScript in the package. */
+/** The sources are TypeScript in this repository, and JavaScript in the package. */
 const SCRIPT_SUFFIX = existsSync(join(LAMBDAS, 'index.ts')) ? 'ts' : 'js';
 
 /** The starter's sources where the worker names none. */
@@ -33,8 +33,7 @@ export const NO_SOURCES = fileURLToPath(
 const BUNDLING = fileURLToPath(new URL(`../bundling/run.${SCRIPT_SUFFIX}`, import.meta.url));
 
 /**
- * Bundles a function with esbuild: no Docker, no shell, no package manager, and no rule where the
- * team's modules lie. The asset is named after its content, so that an unchanged function is not deployed again.
+ * Bundles a function with esbuild: no Docker, no shell, no package manager. The team's modules may lie anywhere. The asset is named after its content, so that an unchanged function is not deployed again.
  */
 export function bundleFunction({ folder, modules = {}, files = {} }: FunctionBundleProps): Code {
   return Code.fromAsset(join(LAMBDAS, folder), {
@@ -63,7 +62,7 @@ class LocalBundling implements ILocalBundling {
       alias: {
         stepwell: join(LAMBDAS, `index.${SCRIPT_SUFFIX}`),
         'stepwell/providers': join(LAMBDAS, `shipped-providers.${SCRIPT_SUFFIX}`),
-        // Parts of the SDK of which a function needs nothing, the first a fifth of a bundle.
+        // Parts of the SDK that no function needs. The first alone is a fifth of a bundle.
         '@aws-sdk/credential-provider-node': join(LAMBDAS, `aws/function-credentials.${SCRIPT_SUFFIX}`),
         '@aws-sdk/endpoint-cache': join(LAMBDAS, `aws/no-endpoint-cache.${SCRIPT_SUFFIX}`),
         ...modules,

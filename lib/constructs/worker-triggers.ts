@@ -6,13 +6,13 @@ import { type StreamSettings, streamFilters } from '../../lambdas/core/stream.ts
 import { STATUS_CHANGE_RULE, SWEEP_MINUTES } from '../../lambdas/reconciler/handler.ts';
 import type { WorkflowWorker } from './workflow-worker.ts';
 
-/** Changes that cannot be dealt with are given up after this many tries, to a queue that an operator reads. */
+/** After so many tries a change is given up: its record goes to a queue that an operator reads. */
 const STREAM_RETRIES = 10;
 
-/** The changes of the table, to the waker. */
+/** Sends the table's changes to the waker. */
 export function connectStream(worker: WorkflowWorker, settings: StreamSettings): void {
   const { tableStreamArn } = worker.table;
-  // Checked before: a table comes with its stream.
+  // The props were checked: every table that gets here has a stream.
   if (tableStreamArn === undefined) return;
   new EventSourceMapping(worker, 'Changes', {
     target: worker.waker.function,
@@ -22,13 +22,13 @@ export function connectStream(worker: WorkflowWorker, settings: StreamSettings):
     bisectBatchOnError: true,
     retryAttempts: STREAM_RETRIES,
     reportBatchItemFailures: true,
-    // The waker's role is given what this needs together with the rest.
+    // No grant here: the waker's role is given its right together with all others.
     onFailure: { bind: () => ({ destination: worker.streamFailureQueue.queueArn }) },
     filters: streamFilters(settings).map((pattern) => FilterCriteria.filter({ ...pattern })),
   });
 }
 
-/** Step Functions' status events are best-effort, so that a schedule looks after what they missed. */
+/** Step Functions sends status events as best it can: a schedule finds the executions whose event was lost. */
 export function connectReconciler(worker: WorkflowWorker): void {
   const { stateMachineArn } = worker.stateMachine.stateMachine;
   const target = () => new LambdaTarget(worker.reconciler.function, { retryAttempts: 3 });

@@ -6,8 +6,11 @@ import type { WorkflowWorkerProps } from './workflow-worker-props.ts';
 /** The props with every default filled in. */
 export type ResolvedSettings = ReturnType<typeof resolveSettings>;
 
-/** Six receives' worth of time: what Lambda's documentation asks of a queue's visibility time-out. */
+/** Times the function's time-out: what Lambda's documentation asks of a queue's visibility time-out. */
 export const VISIBILITY_FACTOR = 6;
+
+/** Least `maxReceiveCount`: overload counts as receives, and below this it fills the dead-letter queue. */
+export const LEAST_RECEIVES = 5;
 
 /** Puts the defaults under the caller's props. */
 export function resolveSettings(id: string, props: WorkflowWorkerProps) {

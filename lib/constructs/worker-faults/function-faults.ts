@@ -4,7 +4,7 @@ import type { Collector } from './collect.ts';
 /** Lambda takes 4 KB of environment in all; half of it is left to the worker's own variables. */
 const MAX_ENVIRONMENT_BYTES = 2_048;
 const MAX_LAYERS = 5;
-/** What Lambda and the worker set themselves. */
+/** Names that Lambda keeps for itself. */
 const RESERVED_NAME = /^(AWS_|LAMBDA_|_)/;
 const VARIABLE_NAME = /^[A-Za-z][A-Za-z0-9_]+$/;
 

@@ -1,8 +1,8 @@
 import { CfnQueue } from 'aws-cdk-lib/aws-sqs';
-import { deadLetterQueueOf } from '../workflow-worker-settings.ts';
+import { deadLetterQueueOf, LEAST_RECEIVES, VISIBILITY_FACTOR } from '../workflow-worker-settings.ts';
 import type { Collector } from './collect.ts';
 
-/** Props that shape the worker's own queue say nothing to a queue that is another's. */
+/** Props that shape the queue which the worker makes, and that an imported one does not heed. */
 const OWN_QUEUE_PROPS = [
   'fifo',
   'visibilityTimeout',
@@ -13,9 +13,8 @@ const OWN_QUEUE_PROPS = [
 /** What SQS takes where a definition says nothing. */
 const DEFAULT_VISIBILITY_SECONDS = 30;
 const DEFAULT_RETENTION_SECONDS = 4 * 86_400;
-const LEAST_RECEIVES = 5;
 
-/** A queue that was there before. What is defined in this app can be seen; the rest is for `stepwell doctor`. */
+/** An imported queue. What is defined in this app can be checked here; `stepwell doctor` checks the rest. */
 export function checkImportedQueue({ props, settings, expect }: Collector): void {
   const { queue } = props;
   if (queue === undefined) {
@@ -62,7 +61,7 @@ export function checkImportedQueue({ props, settings, expect }: Collector): void
   expect(
     visibility >= settings.leastVisibility,
     'queue',
-    `must have a visibility time-out of at least 6 × functionTimeout + maxBatchingWindow = ${settings.leastVisibility} s, has ${visibility} s`,
+    `must have a visibility time-out of at least ${VISIBILITY_FACTOR} × functionTimeout + maxBatchingWindow = ${settings.leastVisibility} s, has ${visibility} s`,
     'Raise it where the queue is defined',
   );
   const { maxReceiveCount }: { readonly maxReceiveCount?: unknown } = Object(definition.redrivePolicy);

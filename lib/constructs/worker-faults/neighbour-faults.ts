@@ -3,7 +3,7 @@ import type { Construct } from 'constructs';
 import type { WorkflowWorker } from '../workflow-worker.ts';
 import type { Collector } from './collect.ts';
 
-/** What one worker of the app must leave to another, and what must be where the worker is. */
+/** No table, queue or name that another worker of the app has, and nothing from another Region. */
 export const checkNeighbours =
   (worker: Construct, neighbours: readonly WorkflowWorker[]) =>
   ({ props, settings, expect }: Collector): void => {
@@ -36,7 +36,7 @@ export const checkNeighbours =
       encryptionKey: props.encryptionKey?.keyArn,
     };
     for (const [prop, arn] of Object.entries(arns)) {
-      // Of an ARN that CloudFormation resolves, and of a stack that may be deployed anywhere, nothing is known yet.
+      // Nothing is known yet of an ARN that CloudFormation resolves, nor of a stack that may be deployed anywhere.
       const there = arn === undefined || Token.isUnresolved(arn) ? undefined : arn.split(':')[3];
       expect(
         there === undefined || Token.isUnresolved(region) || there === region,

@@ -1,4 +1,4 @@
-import { secondsOf, VISIBILITY_FACTOR } from '../workflow-worker-settings.ts';
+import { LEAST_RECEIVES, secondsOf, VISIBILITY_FACTOR } from '../workflow-worker-settings.ts';
 import type { Collector } from './collect.ts';
 
 /** How messages are received, and how many are at work. */
@@ -43,9 +43,9 @@ export function checkQueue({ props, settings, expect, whole }: Collector): void 
   whole(
     'maxReceiveCount',
     settings.maxReceiveCount,
-    5,
+    LEAST_RECEIVES,
     1_000,
-    'Overload counts as receives: below 5 it fills the dead-letter queue',
+    `Overload counts as receives: below ${LEAST_RECEIVES} it fills the dead-letter queue`,
   );
   whole(
     'invalidReceives',

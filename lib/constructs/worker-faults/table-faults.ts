@@ -19,7 +19,7 @@ interface TableDefinition {
   readonly replicas?: readonly unknown[];
 }
 
-/** A table that was there before. What is defined in this app can be seen; the rest is for `stepwell doctor`. */
+/** An imported table. What is defined in this app can be checked here; `stepwell doctor` checks the rest. */
 export function checkImportedTable({ props, expect }: Collector): void {
   const { table } = props;
   if (table === undefined) return;

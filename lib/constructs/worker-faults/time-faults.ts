@@ -2,10 +2,12 @@ import { secondsOf } from '../workflow-worker-settings.ts';
 import type { Collector } from './collect.ts';
 
 const DAY_SECONDS = 86_400;
+/** For so long Step Functions keeps the name of a closed execution. */
 const NAME_LIFE_DAYS = 90;
+/** For so long an execution that failed can be redriven. */
 const REPLAY_WINDOW_DAYS = 14;
 
-/** Time-outs and how long things are kept, against each other. */
+/** Time-outs, and the times for which things are kept: each by itself, and against the others. */
 export function checkTimes({ props, settings, expect, whole }: Collector): void {
   const { inboxRetentionDays } = settings;
   const execution = secondsOf(settings.executionTimeout);
@@ -20,7 +22,13 @@ export function checkTimes({ props, settings, expect, whole }: Collector): void 
     365 * DAY_SECONDS,
     'An execution lives at most a year; the unit is seconds',
   );
-  whole('stepTimeout', step, 5, 900, 'A call of theirs may take 5 seconds; the unit is seconds');
+  whole(
+    'stepTimeout',
+    step,
+    5,
+    900,
+    'One call that Plan or Commit makes may take 5 seconds; the unit is seconds',
+  );
   whole('inboxRetentionDays', inboxRetentionDays, 1, 3_650, 'The unit is days');
   whole(
     'outboxRetentionDays',
