@@ -1,6 +1,6 @@
 import type { EventSourceControl } from './event-source.ts';
 
-/** Lambda is called only when the breaker opens or closes: its client is a bundle of its own. */
+/** The client of Lambda is a bundle of its own, since it is needed only when the breaker opens or closes. */
 export function eventSourceControl(uuid: string): EventSourceControl {
   const control = async () => (await import('./on-demand/event-source.ts')).eventSourceControl(uuid);
   return {

@@ -1,14 +1,14 @@
 import { parseEnvelope } from '../core/envelope.ts';
 import { sealedText } from '../core/seal.ts';
 
-/** Whose texts are looked for. */
+/** The aggregate that is to be forgotten. */
 export interface Forgotten {
   readonly aggregateType: string;
   readonly aggregateId: string;
 }
 
-/** Whether a text is an envelope of the aggregate. */
-export function isOf(text: string | undefined, request: Forgotten): boolean {
+/** Whether a text is a valid envelope of the aggregate. */
+export function isEnvelopeOf(text: string | undefined, request: Forgotten): boolean {
   const result = parseEnvelope(text ?? '');
   return (
     result.ok &&
@@ -18,8 +18,9 @@ export function isOf(text: string | undefined, request: Forgotten): boolean {
 }
 
 /**
- * Whether a body is of the aggregate, though it be no valid envelope, or one inside a notice of the quarantine, an event
- * of EventBridge or a notification of SNS; undefined where it says of none.
+ * Whether a body names the aggregate by type and id. It need not be a valid envelope, and may lie in a notice of the
+ * quarantine, an event of EventBridge or a notification of SNS.
+ * @returns undefined when it names no aggregate at all
  */
 export function isBodyOf(body: string, request: Forgotten): boolean | undefined {
   const parsed = jsonOf(body);
@@ -54,6 +55,6 @@ const fieldOf = (value: unknown, name: string): unknown =>
     ? Reflect.get(value, name)
     : undefined;
 
-/** Whether a text holds the id somewhere, as it is or as JSON spells it. */
+/** Whether a text holds the id somewhere, as it is or with JSON's escapes. */
 export const holdsId = (body: string, id: string): boolean =>
   [id, JSON.stringify(id).slice(1, -1)].some((spelling) => body.includes(spelling));

@@ -9,15 +9,15 @@ import {
 import { holdsId } from './forget-bodies.ts';
 
 const BATCH = 10;
-/** Held until the whole queue has been seen, so that each look brings other messages. */
+/** A message is held until the whole queue has been seen, so that each receive brings others. */
 const HOLD_SECONDS = 300;
 /**
- * Looks that find nothing although something is there: a look asks a part of SQS's servers only, or the rest is in
- * flight or behind another of its group.
+ * How often a receive may find nothing new although the queue says that it holds more: SQS asks only a part of its
+ * servers, and hides what is in flight or behind another message of its group.
  */
-const MAX_EMPTY_LOOKS = 20;
+const MAX_EMPTY_RECEIVES = 20;
 
-/** A message that stays, named so that a person can look at it. */
+/** A message that was left for a person to look at. */
 export interface SuspectMessage {
   readonly queueUrl: string;
   readonly messageId: string;
@@ -26,18 +26,18 @@ export interface SuspectMessage {
 export interface QueueSweep {
   /** Messages of the aggregate that were deleted. */
   readonly deleted: number;
-  /** Messages that name the id and cannot be read as the aggregate's, nor as another's. */
+  /** Messages that hold the id and name no aggregate: they may be this one's or another's. */
   readonly suspects: readonly SuspectMessage[];
   /** How many messages could not be looked at: in another's hands, delayed, or behind a held one of their group. */
   readonly unseen: number;
 }
 
 /**
- * Looks at every message of a queue that has no consumer and deletes those of an aggregate. The others are there
- * again when it is through, counted as received once more.
+ * Looks at every message of a queue that has no consumer and deletes those of an aggregate. The others are visible
+ * again at the end, with one receive more.
  *
- * @param isOf whether a body is the aggregate's; undefined where it cannot be told
- * @param id what a body that cannot be read must not hold
+ * @param isOf whether a body is the aggregate's; undefined when it names none
+ * @param id the aggregate's: a body that names no aggregate and holds the id is a suspect
  */
 export async function sweepQueue(
   queueUrl: string,
@@ -56,7 +56,7 @@ export async function sweepQueue(
   let deleted = 0;
   let unseen = 0;
   try {
-    for (let empty = 0; empty < MAX_EMPTY_LOOKS; ) {
+    for (let empty = 0; empty < MAX_EMPTY_RECEIVES; ) {
       const { Messages = [] } = await sqs.send(
         new ReceiveMessageCommand({
           QueueUrl: queueUrl,

@@ -16,7 +16,7 @@ import type { SQSClient } from '@aws-sdk/client-sqs';
 import { type Row, textOf } from '../core/ports.ts';
 import { asideFolder, sealedText } from '../core/seal.ts';
 import { aggregateKey } from '../core/table.ts';
-import { holdsId, isBodyOf, isOf } from './forget-bodies.ts';
+import { holdsId, isBodyOf, isEnvelopeOf } from './forget-bodies.ts';
 import { type SuspectMessage, sweepQueue } from './forget-queues.ts';
 import { fromItem, toItem } from './items.ts';
 import { OFFLOAD_PREFIX } from './payloads.ts';
@@ -52,13 +52,13 @@ export interface ForgetReport {
   readonly objects: number;
   /** Messages deleted from the queues without a consumer. */
   readonly messages: number;
-  /** Messages there that name the aggregate's id and are no envelopes: a person has to look at them. */
+  /** Messages there that hold the aggregate's id and name no aggregate: a person has to look at them. */
   readonly suspects: readonly SuspectMessage[];
-  /** Ids of quarantine cases whose body names the aggregate's id and says of nobody: a person has to look at them. */
+  /** Ids of quarantine cases whose body holds the aggregate's id and names no aggregate: a person has to look at them. */
   readonly suspectCases: readonly string[];
   /** How many messages there could not be looked at: ask again. */
   readonly unseen: number;
-  /** Keys that are still being worked on, and rows that were changed meanwhile. They were left: ask again when they are done. */
+  /** Keys that are still being worked on, and rows that changed meanwhile. They were left: ask again when they are done. */
   readonly unfinished: readonly string[];
 }
 
@@ -69,8 +69,8 @@ export interface ForgetReport {
  * queues without a consumer are deleted.
  *
  * Reads the whole table, since effects and quarantine rows are not indexed by aggregate: a person asks for this
- * seldom. Safe to repeat, and to be repeated after it broke off. What it cannot reach: histories of executions whose
- * type does not say `data: 'reference'`, cached effects that other messages share, the worker's own queue, backups, domain tables.
+ * seldom. Safe to repeat, also after it broke off. What it cannot reach: histories of executions whose type does not say
+ * `data: 'reference'`, cached effects that other messages share, the worker's own queue, backups, domain tables.
  */
 export async function forgetAggregate(request: ForgetRequest, deps: ForgetDeps): Promise<ForgetReport> {
   const { PK } = aggregateKey(request.aggregateType, request.aggregateId);
@@ -122,7 +122,7 @@ export async function forgetAggregate(request: ForgetRequest, deps: ForgetDeps):
 interface Scope {
   readonly request: ForgetRequest;
   readonly partition: string;
-  /** Where its streams wait by digest. */
+  /** The partition where messages of sealed types wait for their turn: it names the aggregate by its digest. */
   readonly waiting: string;
   readonly finished: ReadonlySet<string>;
   readonly allDone: boolean;
@@ -131,7 +131,7 @@ interface Scope {
 /** A message that was refused, as its case in the quarantine holds it. */
 interface RefusedBody {
   readonly text: string;
-  /** Where it lies when it is not in the row. */
+  /** Key of the object, where the text does not lie in the row itself. */
   readonly key?: string;
 }
 
@@ -139,8 +139,9 @@ async function refusedBody(row: Row, deps: ForgetDeps): Promise<RefusedBody | un
   const text = textOf(row, 'body');
   if (text !== undefined) return { text };
   const ref = row.bodyRef;
-  if (typeof ref !== 'object' || ref === null || !('key' in ref) || typeof ref.key !== 'string')
+  if (typeof ref !== 'object' || ref === null || !('key' in ref) || typeof ref.key !== 'string') {
     return undefined;
+  }
   try {
     const { Body } = await deps.s3.send(new GetObjectCommand({ Bucket: deps.payloadBucket, Key: ref.key }));
     return { text: (await Body?.transformToString()) ?? '', key: ref.key };
@@ -167,7 +168,7 @@ function fateOf(
       return finished.has(key.slice(0, key.lastIndexOf('#'))) ? 'delete' : 'keep';
     }
     case 'OUTBOX':
-      return isOf(textOf(row, 'envelope'), request) ? 'delete' : 'keep';
+      return isEnvelopeOf(textOf(row, 'envelope'), request) ? 'delete' : 'keep';
     case 'QUARANTINE': {
       if (finished.has(textOf(row, 'idempotencyKey') ?? '')) return 'delete';
       const its = refused === undefined ? false : isBodyOf(refused.text, request);
@@ -181,7 +182,7 @@ function fateOf(
   }
 }
 
-/** What `stepwell quarantine show` takes. */
+/** Id of a case, as `stepwell quarantine show` takes it. */
 const caseId = (row: Row): string =>
   `${(textOf(row, 'PK') ?? '').slice('QUARANTINE#'.length)}/${textOf(row, 'SK') ?? ''}`;
 
@@ -197,10 +198,11 @@ function tombstoneOf(row: Row, now: Date): Row {
 }
 
 /**
- * On condition that the row is as far as it was read: a message that was replayed, and an aggregate on which one has
- * committed meanwhile, are being worked on.
+ * Deletes a row, or puts another in its place, on condition that status and revision are as they were read. They differ
+ * when the message was replayed meanwhile, or another has committed on the aggregate.
  *
- * @returns false when it is not
+ * @param by what takes the row's place. Undefined: nothing
+ * @returns false when the row was left, because it has changed
  */
 async function replace(row: Row, by: Row | undefined, { dynamodb, tableName }: ForgetDeps): Promise<boolean> {
   const read = ['status', 'revision'].filter((name) => row[name] !== undefined);
@@ -220,13 +222,14 @@ async function replace(row: Row, by: Row | undefined, { dynamodb, tableName }: F
     await dynamodb.send(new TransactWriteItemsCommand({ TransactItems: [action] }));
     return true;
   } catch (error) {
-    if (error instanceof TransactionCanceledException && error.CancellationReasons?.every(isTaken))
+    if (error instanceof TransactionCanceledException && error.CancellationReasons?.every(isRaceLost)) {
       return false;
+    }
     throw error;
   }
 }
 
-const isTaken = ({ Code }: CancellationReason): boolean =>
+const isRaceLost = ({ Code }: CancellationReason): boolean =>
   Code === 'ConditionalCheckFailed' || Code === 'TransactionConflict';
 
 async function* scan({ dynamodb, tableName }: ForgetDeps): AsyncGenerator<Row> {
@@ -244,7 +247,7 @@ async function* scan({ dynamodb, tableName }: ForgetDeps): AsyncGenerator<Row> {
   } while (start !== undefined);
 }
 
-/** All versions of all objects whose keys begin so. */
+/** Erases all versions of all objects whose keys begin with the prefix. @returns how many */
 async function eraseObjects(prefix: string, { s3, payloadBucket }: ForgetDeps): Promise<number> {
   let erased = 0;
   for (;;) {

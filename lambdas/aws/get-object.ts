@@ -2,7 +2,7 @@ import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import type { PayloadRef } from '../core/envelope.ts';
 import type { FetchedObject } from '../core/ports.ts';
 
-/** The last two: a version that cannot be one, and a key that no object can have. */
+/** `InvalidArgument` answers a version id that cannot be one, `KeyTooLongError` a key that no object can have. */
 const NOT_FOUND = [
   'NoSuchKey',
   'NoSuchVersion',
@@ -13,7 +13,7 @@ const NOT_FOUND = [
 ];
 const DENIED = ['AccessDenied', 'Forbidden', 'AllAccessDisabled', 'InvalidObjectState'];
 
-/** Reads an object of at most so many bytes. Throws what says nothing about the object. */
+/** Reads an object of at most `maxBytes`. @throws what the client threw, unless the error says how it is with the object */
 export type GetObject = (ref: PayloadRef, maxBytes: number) => Promise<FetchedObject>;
 
 export function createGetObject(client: S3Client): GetObject {

@@ -1,8 +1,8 @@
 import { ConfigurationError } from '../core/errors.ts';
 
 /**
- * Stands in, in the bundles, for the SDK's cache of discovered endpoints and the collections it is made of: of the
- * services that functions call, DynamoDB alone knows discovery, and does without unless it is asked for.
+ * Takes the place of the SDK's cache of discovered endpoints in the bundles, and saves the collections that it is made
+ * of. Of the services that functions call, DynamoDB alone has such endpoints, and uses none unless a variable says so.
  */
 export class EndpointCache {
   getEndpoint(): never {

@@ -1,6 +1,6 @@
 import { PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 
-/** JSON, and where it is put. */
+/** A JSON text, and where it is put. */
 export interface NewObject {
   readonly bucket: string;
   readonly key: string;

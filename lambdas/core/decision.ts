@@ -60,8 +60,9 @@ export interface AggregateChange {
   /** The aggregate lives in a table of its own: its attributes change there, and only the versions here. */
   readonly domain?: DomainChange;
   /**
-   * Where the stream's waiters and skip markers lie when that is not beside the aggregate, whose key no history is to
-   * show. The version is written there too: the waker reads no other place.
+   * Where the stream's waiters and skip markers lie, when that is not beside the aggregate: a sealed type names the
+   * aggregate by its digest, so that no history shows its key. The version is written there too, for the waker reads
+   * no other place.
    */
   readonly waiting?: { readonly PK: string; readonly SK: string };
 }

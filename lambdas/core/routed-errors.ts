@@ -2,8 +2,8 @@ import { RoutedError } from './commit-errors.ts';
 import type { Telemetry } from './telemetry.ts';
 
 /**
- * Counts an error by which the state machine routes an execution. Lambda counts it as an error of the function; what
- * it counts beyond these is a fault, and that is what an alarm is set on.
+ * Counts an error by which the state machine routes an execution. Lambda counts such an error as one of the function, so
+ * the alarm on the function's faults subtracts these.
  *
  * @param functionName the function as alarms name it
  */

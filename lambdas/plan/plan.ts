@@ -199,7 +199,7 @@ async function decide(
   }
 }
 
-/** By the execution's own envelope: where that is sealed, so is the place where its streams wait. */
+/** Where the aggregate's streams wait. A sealed execution's envelope has the digest of the id, and so has this key. */
 const waitingKey = ({ envelope }: ExecutionInput): ItemKey =>
   aggregateKey(envelope.aggregateType, envelope.aggregateId);
 

@@ -1,4 +1,4 @@
-/** What `load` gives, loaded at the first call: neither another provider's function nor this one's start waits for it. */
+/** Loads at the first call and keeps what came: no start of a function waits for a client that it may not need. */
 export function loadedOnce<T>(load: () => Promise<T>): () => Promise<T> {
   let loaded: Promise<T> | undefined;
   return () => {

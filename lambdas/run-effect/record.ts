@@ -141,7 +141,7 @@ async function keepLate(
   await persist(() => deps.log.keepLate(run.effect, late), run, deps);
 }
 
-/** What a provider gives for a code may be any text. */
+/** The provider's code where it is one. A provider may give any text, which must not get into logs and rows. */
 const codeOf = ({ code }: { readonly code: string }): string =>
   FAILURE_CODE_PATTERN.test(code) ? code : 'PROVIDER_FAILED';
 

@@ -10,7 +10,7 @@ export interface WebhookRequest {
   readonly receivedAt: number;
 }
 
-/** Refuses a request by throwing, there and then; what it returns is no verdict, and a request with one is refused. */
+/** Refuses a request by throwing, without a promise. It returns nothing: a request for which it returns a value is refused. */
 export type WebhookVerifier = (request: WebhookRequest) => void;
 
 export interface WebhookSourceOptions {
