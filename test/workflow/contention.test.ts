@@ -1,6 +1,7 @@
 import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { toItem } from '../../lambdas/aws/items.ts';
+import { RoutedError } from '../../lambdas/core/commit-errors.ts';
 import { aggregateKey } from '../../lambdas/core/table.ts';
 import { type MetricName, SILENT } from '../../lambdas/core/telemetry.ts';
 import type { Fault, FaultInjector } from '../../local/edge/faults.ts';
@@ -92,5 +93,28 @@ describe('a guard that does not hold', () => {
       attempts: 2,
       failureCode: 'CONTENTION',
     });
+  });
+});
+
+describe('another transaction in the way', () => {
+  it('has Commit tried again in place five times, and only then planned anew', async () => {
+    const invoked: string[] = [];
+    const worker = await startWorker({
+      messages: [applies],
+      onInvoke: (name) => invoked.push(name),
+      functions: {
+        commit: {
+          timeoutSeconds: 30,
+          handler: () => {
+            throw new RoutedError('CommitConflict');
+          },
+        },
+      },
+    });
+    await worker.send(probeEnvelope());
+    await worker.until(() => invoked.filter((name) => name === 'plan').length === 2);
+
+    const first = invoked.slice(invoked.indexOf('plan') + 1, invoked.lastIndexOf('plan'));
+    expect(first.filter((name) => name === 'commit')).toHaveLength(6);
   });
 });

@@ -1,6 +1,7 @@
 import { DescribeExecutionCommand, StartExecutionCommand } from '@aws-sdk/client-sfn';
 import { describe, expect, it } from 'vitest';
 import { TerminalFailure } from '../../lambdas/core/errors.ts';
+import { sealedKey } from '../../lambdas/core/seal.ts';
 import type { Fault } from '../../local/edge/faults.ts';
 import { allRows } from '../helpers/invariants.ts';
 import { probe, probeEnvelope } from '../helpers/probe.ts';
@@ -180,21 +181,28 @@ describe('a parked execution', () => {
 });
 
 describe('a predecessor in quarantine', () => {
-  it('is waited for beyond the gap time-out when its type blocks, and its replay lets all go on', async () => {
-    const worker = await startWorker({ messages: [failing('block')] });
-    await worker.send(version(1));
-    await worker.untilIdle();
-    await park(worker, 2, 3);
-    const begin = worker.clock.now();
-    await worker.until(() => worker.clock.now() >= begin + 30 * HOUR);
-    const running = await worker.executions('RUNNING');
+  it.each(['inline', 'reference'] as const)(
+    'is waited for beyond the gap time-out when its type blocks, and its replay lets all go on (data: %s)',
+    async (data) => {
+      const worker = await startWorker({ messages: [{ ...failing('block'), data }] });
+      const known = data === 'reference' ? sealedKey : (key: string) => key;
+      await worker.send(version(1));
+      await worker.untilIdle();
+      for (const number of [2, 3]) {
+        await worker.send(version(number));
+        await worker.until(async () => (await waiters(worker)).length === number - 1);
+      }
+      const begin = worker.clock.now();
+      await worker.until(() => worker.clock.now() >= begin + 30 * HOUR);
+      const running = await worker.executions('RUNNING');
 
-    worker.deploy([sequential]);
-    await redrive(worker, 'v1');
+      worker.deploy([{ ...sequential, data }]);
+      await redrive(worker, known('v1'));
 
-    expect(running).toBe(2);
-    expect(await applied(worker)).toEqual({ version: 3, revision: 3 });
-  });
+      expect(running).toBe(2);
+      expect(await applied(worker)).toEqual({ version: 3, revision: 3 });
+    },
+  );
 
   it('is stepped over when its type skips, and its replay is superseded', async () => {
     const worker = await startWorker({ messages: [failing('skip')] });

@@ -8,6 +8,7 @@ import { sha256 } from '../../lambdas/core/identity.ts';
 import { defineMessage } from '../../lambdas/core/message-type.ts';
 import { sealedKey } from '../../lambdas/core/seal.ts';
 import { everything, forgetDeps, histories, objects, received, recorder, rows } from '../helpers/held.ts';
+import { allRows } from '../helpers/invariants.ts';
 import { startWorker, type TestWorker } from '../helpers/worker.ts';
 
 const CANARY = 'canary7f3a';
@@ -84,6 +85,13 @@ describe('a type whose data is a reference', () => {
       status: 'FAILED_TERMINAL',
       failureCode: 'NOT_ALLOWED',
     });
+  });
+
+  it('writes nothing under a digest where nobody waits, as with the latest version', async () => {
+    const { worker } = await startBoth();
+
+    const items = (await allRows(worker)).filter(({ SK }) => SK === 'META');
+    expect(items.map(({ PK }) => PK)).toEqual([`PERSON#${CANARY} id`]);
   });
 
   it('leaves its free texts in no log line, metric, history, notification or attribute', async () => {
