@@ -24,7 +24,7 @@ export const tableFolder = (dataDir: string): string => `${dataDir}/dynamodb`;
 const stateFile = (dataDir: string): string => `${dataDir}/state.json`;
 
 /**
- * Opens a data directory, and makes it where it is not there.
+ * Opens a data directory; makes it when it is missing.
  * @returns the state that was kept in it; undefined when there is none
  * @throws DamagedStateError when one of its two halves is missing or the state cannot be read
  */
@@ -44,8 +44,10 @@ export async function openDataDir(dataDir: string): Promise<LocalState | undefin
   try {
     return JSON.parse(text);
   } catch {
-    // Without the parser's words, which quote what is kept.
-    throw new DamagedStateError(`${state} is damaged: it is no JSON`);
+    // The parser's own message is left out: it quotes what is kept.
+    throw new DamagedStateError(
+      `${state} is damaged: it is no JSON; restore it, or remove the folder to start empty`,
+    );
   }
 }
 
@@ -56,7 +58,7 @@ export async function writeState(dataDir: string, state: LocalState): Promise<vo
   await rename(next, stateFile(dataDir));
 }
 
-/** One folder at a time: where the system refuses one below a virtual folder, `recursive` never returns. */
+/** Makes one folder at a time: `mkdir` with `recursive` never returns where the system refuses a folder, as below /proc. */
 async function makeFolder(path: string): Promise<void> {
   if (existsSync(path)) return;
   await makeFolder(dirname(path));

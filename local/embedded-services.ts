@@ -57,7 +57,7 @@ export function createEmbeddedServices(options: EmbeddedServicesOptions) {
   const changed = () => {
     for (const listener of [...listeners]) listener();
   };
-  /** The same for those whose calls are the worker's progress. */
+  /** The router for those whose calls are the worker's progress: listeners are told after each. */
   const observed: Dispatch = async (request) => {
     try {
       return await router(request);
@@ -92,7 +92,7 @@ export function createEmbeddedServices(options: EmbeddedServicesOptions) {
     sqs,
     s3,
     dynamodb,
-    /** For listeners on loopback. */
+    /** What servers on loopback answer with. */
     observed,
     /** The worker's own calls, which may be given faults. */
     workerClients: clientsOf(configOf(observed, true)),
@@ -100,7 +100,7 @@ export function createEmbeddedServices(options: EmbeddedServicesOptions) {
     sourceClient: sqsClient(configOf(observed, false)),
     /** Everybody else's. */
     clients: clientsOf(configOf(router, false)),
-    /** To be called at every other progress of the worker. */
+    /** Tells the listeners of progress that is no call. */
     changed,
     onChange(listener: () => void): () => void {
       listeners.add(listener);

@@ -13,13 +13,14 @@ import type { Dispatch } from './edge/http.ts';
 import type { ServiceCall } from './edge/service-call.ts';
 import type { DeliveryFault, LambdaFunction } from './event-sources/index.ts';
 
+/** What a local runtime is made of, and what tests change of it. */
 export interface LocalRuntimeOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly newId: NewId;
   /** Message types of the functions that are built here. @default none: a {@link deployment} brings its own */
   readonly messages?: readonly AnyMessageDefinition[];
-  /** @default none */
+  /** Sources that turn foreign bodies into envelopes. @default none: bodies are envelopes */
   readonly sources?: readonly Source[];
   /** Effect providers; each runs in a function of its own. @default none */
   readonly providers?: readonly ProviderDefinition[];
@@ -29,22 +30,23 @@ export interface LocalRuntimeOptions {
   readonly providerSecret?: string;
   /** Aggregates that live in tables of their own, by type. @default all live in the worker's table */
   readonly aggregates?: DomainTables;
-  /** @default 'stepwell' */
+  /** The worker's name in inbox keys, logs and metrics. @default 'stepwell' */
   readonly workerName?: string;
   /** A FIFO queue instead of a standard one. @default false */
   readonly fifo?: boolean;
-  /** @default 100 */
+  /** Receives after which SQS gives a message up. @default 100 */
   readonly maxReceiveCount?: number;
-  /** @default 'dlq' */
+  /** Where a message goes that cannot be read or started. @default 'dlq' */
   readonly invalidMessages?: 'dlq' | 'quarantine';
-  /** @default 3 */
+  /** The receive on which it goes there. @default 3 */
   readonly invalidReceives?: number;
   /** Most starter invocations at once. @default 5 */
   readonly maxConcurrency?: number;
   /** Most executions at work at once; parked, deferred and in-doubt ones are not. @default no limit */
   readonly maxInFlight?: number;
-  /** @default 10 */
+  /** Messages that a starter is given at once. @default 10 */
   readonly batchSize?: number;
+  /** Time-outs of the definition, in seconds. @default those of the definition's file */
   readonly numbers?: Partial<DefinitionNumbers>;
   /** Where log lines and metrics go. @default nowhere */
   readonly telemetry?: Telemetry;

@@ -37,17 +37,16 @@ export interface LocalRuntime {
   /** Whether the queue is empty and no execution runs. */
   isIdle(): boolean;
   /**
-   * Calls back after every call that the worker, its event sources or somebody on loopback made, and at every change
-   * of an execution's status: whoever waits for something looks then, and need not poll. Calls through
-   * {@link clients} are not told of.
-   * @returns how to stop
+   * Calls the listener after every call that the worker, its event sources or somebody on loopback made, and at every
+   * change of an execution's status, so that nobody who waits has to poll. Calls through {@link clients} do not count.
+   * @returns a function that ends it
    */
   onChange(listener: () => void): () => void;
   /** Serves every embedded service on one loopback port. */
   listen(port?: number): Promise<EdgeServer>;
   /**
-   * Takes new handlers from now on, as a deployment does, and a new definition where one is brought along: running
-   * executions go on with the handlers, and on their own definition.
+   * Deploys new handlers, and with a {@link Deployment} a new definition. Running executions go on with the new handlers
+   * and on their own definition.
    */
   deploy(next: readonly AnyMessageDefinition[] | Deployment): void;
   /** Writes the state to the data directory, if there is one, so that a crash loses only what came after. */
@@ -240,7 +239,7 @@ export async function startRuntime(options: LocalRuntimeOptions): Promise<LocalR
   return runtime;
 }
 
-/** What the options bring along, or what is built here. Nothing goes on listening when that fails. */
+/** The deployment of the options, or else the one that is built here. Its server is closed when it fails. */
 async function deployedIn(
   { deployment, messages = [] }: LocalRuntimeOptions,
   place: Omit<DeploymentPlace, 'endpoint'> & { readonly listen: () => Promise<EdgeServer> },

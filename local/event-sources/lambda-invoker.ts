@@ -9,7 +9,7 @@ export const MAX_PAYLOAD_BYTES = 6_291_556;
 /** Seconds between the attempts of an asynchronous invocation that fails. */
 const ASYNC_RETRY_SECONDS = [60, 120];
 
-/** What Lambda tells a function of its invocation. Its own, since who types a test needs no types of Lambda's. */
+/** What Lambda tells a function of its invocation. Declared here, so that a team's tests need no types of Lambda's. */
 export interface InvocationContext {
   readonly callbackWaitsForEmptyEventLoop: boolean;
   readonly functionName: string;
@@ -27,7 +27,7 @@ export interface InvocationContext {
 
 /** A function as the invoker runs it. */
 export interface LambdaFunction {
-  /** A method, so that a handler of one kind of event is one too: what it is invoked with is its event source's affair. */
+  /** Declared as a method, so that a handler of one kind of event fits: its event source sends it no other. */
   handler(event: unknown, context: InvocationContext, callback: () => never): unknown;
   readonly timeoutSeconds: number;
   /** @default 128 */

@@ -1,6 +1,6 @@
 import type { Message, MessageAttributeValue } from '@aws-sdk/client-sqs';
 
-/** An event as Lambda makes it of messages. Its own, since who types a test needs no types of Lambda's. */
+/** An event as Lambda makes it of messages. Declared here, so that a team's tests need no types of Lambda's. */
 export interface SqsEvent {
   readonly Records: SqsRecord[];
 }

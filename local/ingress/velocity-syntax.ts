@@ -67,7 +67,7 @@ class Reader {
     return this.#source.slice(this.#at, this.#at + length);
   }
 
-  /** Up to the end or an `#else`, `#elseif` or `#end` that is another's. */
+  /** Reads up to the end, or to an `#else`, `#elseif` or `#end` of whoever called. */
   nodes(): Node[] {
     const nodes: Node[] = [];
     while (!this.atEnd) {

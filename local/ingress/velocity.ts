@@ -15,7 +15,7 @@ export interface Rendered {
   readonly overrides: Readonly<Record<string, string>>;
 }
 
-/** Names that may be asked for before they are set, and are null then. */
+/** What of the context a template may set. It may be read before, and is null then. */
 const OVERRIDE = /^(requestOverride\.header|responseOverride)\./;
 
 /** The few templates of an ingress are read once. */

@@ -9,6 +9,7 @@ import { type LocalRuntimeOptions, startRuntime } from '../runtime.ts';
 import { createVirtualClock } from '../virtual-clock.ts';
 import { accessWorker, type WorkerAccess } from './worker-access.ts';
 
+/** What {@link startLocal} runs. */
 export interface StartLocalOptions
   extends Pick<
     LocalRuntimeOptions,
@@ -22,6 +23,7 @@ export interface StartLocalOptions
     | 'aggregates'
     | 'workerName'
   > {
+  /** The message types of the worker. */
   readonly messages: readonly AnyMessageDefinition[];
   /** Epoch milliseconds at which virtual time starts. @default 2026-01-01T00:00:00Z */
   readonly start?: number;
@@ -37,7 +39,7 @@ export interface LocalWorker extends Omit<WorkerAccess, 'depth'> {
   until(condition: () => boolean | Promise<boolean>): Promise<void>;
   /** Envelopes in the outbox. */
   events(): Promise<readonly Row[]>;
-  /** How the execution of a key ended. */
+  /** How the execution of a key stands, with the failure's code; undefined for a key that the worker does not know. */
   execution(
     idempotencyKey: string,
   ): Promise<{ readonly status: string | undefined; readonly error: string | undefined } | undefined>;
@@ -45,6 +47,7 @@ export interface LocalWorker extends Omit<WorkerAccess, 'depth'> {
   rejected(): Promise<{ readonly deadLetters: number; readonly quarantined: number }>;
   /** Epoch milliseconds of virtual time. */
   now(): number;
+  /** Ends the worker. Call it at the end of each test that starts one. */
   stop(): Promise<void>;
 }
 

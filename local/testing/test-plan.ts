@@ -3,6 +3,7 @@ import type { AnyMessageDefinition, EffectResult, Plan } from '../../lambdas/cor
 import { checkEffects, checkPlan } from '../../lambdas/core/plan-checks.ts';
 import { resolvePayload } from '../../lambdas/plan/payload.ts';
 
+/** What a handler is given in a test. */
 export interface TestPlanInput {
   /** As sent: it is validated and lifted to the newest schema version. */
   readonly payload: object;
@@ -16,7 +17,7 @@ export interface TestPlanInput {
   readonly reads?: readonly (Readonly<Record<string, unknown>> | undefined)[];
   /** Fields of the envelope. @default an ordinary one */
   readonly envelope?: Partial<Envelope>;
-  /** @default 2026-01-01T00:00:00Z */
+  /** When the execution started, for the handler. @default 2026-01-01T00:00:00Z */
   readonly now?: Date;
 }
 

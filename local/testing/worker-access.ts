@@ -16,6 +16,7 @@ export interface WorkerAccess {
   row(key: ItemKey): Promise<Row | undefined>;
   /** The inbox row of a key: status, attempts, failure. */
   inbox(idempotencyKey: string): Promise<Row | undefined>;
+  /** The item of an aggregate in the worker's table. */
   aggregate(aggregateType: string, aggregateId: string): Promise<Row | undefined>;
   /** How many messages a queue holds, whether or not they can be received now. */
   depth(queueUrl: string): Promise<number>;
