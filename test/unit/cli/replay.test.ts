@@ -124,27 +124,61 @@ describe('stepwell replay', () => {
   });
 
   it.each([
-    ['again', {}],
-    ['by a new execution', { newDefinition: true }],
-  ])(
-    'says that a key is under way when it is replayed %s meanwhile, and does nothing',
-    async (_how, again) => {
-      const worker = await failed([{ idempotencyKey: 'a' }]);
-      worker.deploy([
-        probe(() => {
-          throw new RetryableFailure('LATER');
-        }),
-      ]);
-      const first = await run(worker, 'a', { newDefinition: true, wait: 0 });
-      expect(first.results).toMatchObject([{ result: 'RUNNING' }]);
+    [
+      'again',
+      'by a new execution that has failed once since',
+      { newDefinition: true },
+      'retries',
+      {},
+      /-r1$/,
+    ],
+    [
+      'anew',
+      'by a new execution that has failed once since',
+      { newDefinition: true },
+      'retries',
+      { newDefinition: true },
+      /-r1$/,
+    ],
+    [
+      'again',
+      'by a new execution that has written nothing yet',
+      { newDefinition: true },
+      'parks',
+      {},
+      /-r1$/,
+    ],
+    [
+      'anew',
+      'by a new execution that has written nothing yet',
+      { newDefinition: true },
+      'parks',
+      { newDefinition: true },
+      /-r1$/,
+    ],
+    ['again', 'by a redrive', {}, 'parks', {}, /[0-9a-f]{32}$/],
+    ['anew', 'by a redrive', {}, 'parks', { newDefinition: true }, /[0-9a-f]{32}$/],
+  ] as const)(
+    'refuses to replay a key %s that is under way %s',
+    async (_how, _since, first, does, again, name) => {
+      const ordered = { ordering: 'sequential', gapTimeoutSeconds: 60 } as const;
+      const parks = mended({ ...ordered, gapTimeoutSeconds: 3600 });
+      const worker = await failed([{ idempotencyKey: 'a', aggregateVersion: 2 }], ordered);
+      const retries = probe(() => {
+        throw new RetryableFailure('LATER');
+      });
+      worker.deploy([does === 'retries' ? retries : parks]);
+      expect((await run(worker, 'a', { ...first, wait: 0 })).results).toMatchObject([{ result: 'RUNNING' }]);
+      const executions = await worker.executions();
 
       const { exitCode, results } = await run(worker, 'a', { ...again, wait: 0 });
 
       expect(results).toMatchObject([
-        { key: 'a', result: 'ALREADY_RUNNING', detail: expect.stringMatching(/under way.*-r1$/) },
+        { key: 'a', result: 'ALREADY_RUNNING', detail: expect.stringMatching(/under way/) },
       ]);
+      expect(results).toMatchObject([{ detail: expect.stringMatching(name) }]);
       expect(exitCode).toBe(1);
-      expect(await worker.executions()).toBe(2);
+      expect(await worker.executions()).toBe(executions);
       expect(await worker.executions('RUNNING')).toBe(1);
       await worker.untilIdle();
     },
