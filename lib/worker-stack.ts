@@ -34,9 +34,12 @@ export interface WorkerStackProps extends StackProps {
 /** One worker in a stack of its own, with alarms, dashboard, saved log queries and a policy for its operators. */
 export class WorkerStack extends Stack {
   readonly worker: WorkflowWorker;
+  /** Subscribe somebody to its topic. */
   readonly alarms: WorkerAlarms;
   readonly dashboard: WorkerDashboard;
+  /** Attach its policy to those who operate the worker. */
   readonly operators: OperatorPolicy;
+  /** Undefined without an `outboxTarget`. */
   readonly outbox: OutboxPipe | undefined;
 
   /** @throws ConfigurationError naming every fault of the props, with rule and remedy */

@@ -6,38 +6,58 @@ import { RESERVED_TYPES } from './table.ts';
 
 /** Where a payload lies when it is not in the envelope. Only its sha256 is part of the work's identity. */
 export interface PayloadRef {
+  /** The worker's own bucket, or one of its `payloadBuckets`. */
   readonly bucket: string;
   readonly key: string;
+  /** Of a bucket that keeps versions. @default the newest */
   readonly versionId?: string;
   /** Lower-case hexadecimal SHA-256 of the object's bytes. */
   readonly sha256: string;
 }
 
+/** What a message changes of its type's retry policy. */
 export interface AttemptPolicyOverride {
+  /** 1–100. @default the type's */
   readonly maxBusinessAttempts?: number;
   /** No attempt before this instant (ISO 8601, UTC). */
   readonly notBefore?: string | null;
   /** No further attempt after this instant (ISO 8601, UTC); the first one is always made. */
   readonly retryableUntil?: string;
+  /** Codes after which no further attempt is made, at most 50. @default the type's */
   readonly terminalAfterCodes?: readonly string[];
 }
 
 /** A validated, normalised message: instants in UTC, the key in NFC, no field unknown. */
 export interface Envelope {
+  /** Names this sending, at most 128 characters. It plays no part in telling duplicates. */
   readonly messageId: string;
+  /** Version of the payload's schema, from 1. */
   readonly schemaVersion: number;
+  /** `[A-Za-z][A-Za-z0-9]{0,99}`: the type of a definition that the worker has. */
   readonly messageType: string;
+  /** Who sent it, at most 100 characters. */
   readonly producer: string;
+  /** When it happened at the producer (ISO 8601, UTC). */
   readonly occurredAt: string;
+  /** Names the work, at most 200 characters: the worker does what one key asks for once. */
   readonly idempotencyKey: string;
+  /** `[A-Za-z][A-Za-z0-9_]{0,99}`, in any case. */
   readonly aggregateType: string;
+  /** At most 200 characters. */
   readonly aggregateId: string;
+  /** Whose work it is, at most 128 characters. */
   readonly tenantId?: string;
+  /** Place in the order of the aggregate, from 1: required by the orderings `latest` and `sequential`. */
   readonly aggregateVersion?: number;
+  /** The message that led to this one, at most 200 characters. */
   readonly causationId?: string;
+  /** What this message belongs to, at most 200 characters. It stands in the log lines. */
   readonly correlationId?: string;
+  /** W3C Trace Context. @default that of the message attribute, if there is one */
   readonly traceparent?: string;
+  /** @default the type's policy */
   readonly attemptPolicy?: AttemptPolicyOverride;
+  /** An envelope has either this or `payloadRef`. */
   readonly payload?: JsonObject;
   readonly payloadRef?: PayloadRef;
 }

@@ -11,12 +11,15 @@ export type FailureCode = string;
 /** What a code may look like: it becomes a Step Functions error name and a metric dimension. */
 export const FAILURE_CODE_PATTERN = /^[A-Za-z][A-Za-z0-9_.]{0,99}$/;
 
+/** What a failure says beside its code. */
 export interface FailureOptions {
   /** For people: what happened. Kept in the inbox row (at most 2 KB) and never logged. */
   readonly message?: string;
+  /** The error behind it, as in JavaScript's own `Error`. */
   readonly cause?: unknown;
 }
 
+/** What a {@link RetryableFailure} says beside its code. */
 export interface RetryableFailureOptions extends FailureOptions {
   /** The next attempt starts no sooner than this many seconds from now. */
   readonly retryAfterSeconds?: number;

@@ -3,8 +3,11 @@ import type { Envelope } from './envelope.ts';
 import { ConfigurationError } from './errors.ts';
 import type { TypeAttempts } from './policy.ts';
 
-/** How messages of one type are ordered on their aggregate. */
 const ORDERINGS = ['none', 'latest', 'sequential', 'arrival'] as const;
+/**
+ * How messages of one type are ordered on their aggregate: `none`; `latest` (an older version is superseded);
+ * `sequential` (every version in its turn); `arrival` (the starter gives the versions, for FIFO queues).
+ */
 export type Ordering = (typeof ORDERINGS)[number];
 
 /** A value that a plan may write. `undefined` leaves an attribute as it is; a bigint becomes an exact number. */
@@ -45,8 +48,11 @@ export interface EffectResult {
 export interface EffectRequest {
   /** Unique in the plan. With the idempotency key it is the effect's identity, so it must never change. */
   readonly name: string;
+  /** Name of a provider that the worker has. */
   readonly provider: string;
+  /** Name of one of its operations. */
   readonly operation: string;
+  /** What is asked: the operation's schema validates it before the call. */
   readonly request: PlanValue;
   /** Shares the answer across messages that ask the same question. */
   readonly cache?: {
@@ -63,14 +69,17 @@ export interface EffectRequest {
   readonly attempts?: { readonly max?: number; readonly baseSeconds?: number; readonly capSeconds?: number };
 }
 
-/** An event to publish, at least once, once the plan is committed. */
+/** An event to publish, at least once, after the plan is committed. Its fields are those of an envelope. */
 export interface PlanEvent {
   readonly messageType: string;
+  /** @default 1 */
   readonly schemaVersion?: number;
+  /** Names what the event tells of: its receivers drop what they know by it. */
   readonly idempotencyKey: string;
   readonly aggregateType: string;
   readonly aggregateId: string;
   readonly aggregateVersion?: number;
+  /** Becomes plain JSON: a bigint is refused, send it as text. */
   readonly payload: { readonly [key: string]: PlanValue };
 }
 
@@ -85,8 +94,11 @@ export interface PlanWrite {
   readonly key: PlanKey;
   /** Whole item; replaces `set`/`remove`. */
   readonly put?: { readonly [attribute: string]: PlanValue };
+  /** Attributes to set on the item. */
   readonly set?: { readonly [attribute: string]: PlanValue };
+  /** Attributes to remove from the item. */
   readonly remove?: readonly string[];
+  /** Deletes the item. */
   readonly delete?: true;
   /** What must hold of the item for the whole plan to be committed. */
   readonly guard?: { readonly exists: boolean } | { readonly attribute: string; readonly equals: PlanValue };
@@ -98,17 +110,21 @@ export interface Plan {
   readonly set?: { readonly [attribute: string]: PlanValue };
   /** Attributes to remove from the aggregate. */
   readonly remove?: readonly string[];
+  /** Further items to write. */
   readonly writes?: readonly PlanWrite[];
   /** Effects that must have happened first. While one is missing, nothing else of the plan is used. */
   readonly effects?: readonly EffectRequest[];
   /** Run the missing effects side by side instead of in order. @default false */
   readonly parallel?: boolean;
+  /** Events to publish. */
   readonly events?: readonly PlanEvent[];
   /** A reference to the result, kept in the inbox row; at most 300 characters. */
   readonly resultRef?: string;
 }
 
+/** What a handler is given. */
 export interface PlanInput<P> {
+  /** The message, validated. */
   readonly envelope: Envelope;
   /** The validated payload, lifted to the newest schema version. */
   readonly payload: P;
@@ -122,6 +138,7 @@ export interface PlanInput<P> {
   readonly now: Date;
 }
 
+/** A message type: what it may look like, how it is ordered, and what is planned for it. */
 export interface MessageDefinition<P> {
   /** `[A-Za-z][A-Za-z0-9]{0,99}` */
   readonly type: string;
@@ -132,10 +149,11 @@ export interface MessageDefinition<P> {
   readonly ordering: Ordering;
   /** Types of one stream share a version sequence on an aggregate, one ordering and one `data`. @default the type */
   readonly stream?: string;
+  /** Business attempts and their back-off. @default 5 attempts, base 2 s, cap 300 s */
   readonly attempts?: TypeAttempts;
   /** What happens behind a quarantined predecessor (`sequential`, `arrival`). @default 'block' */
   readonly onPredecessorFailure?: 'block' | 'skip';
-  /** How long a missing predecessor is waited for. @default 86400 */
+  /** Seconds for which a missing predecessor is waited for. @default 86400 */
   readonly gapTimeoutSeconds?: number;
   /** Codes the type declares: they become metric dimensions. Others count as OTHER. */
   readonly failureCodes?: readonly string[];

@@ -6,9 +6,11 @@ import { ttlAfter } from './transaction.ts';
 const DAY_SECONDS = 24 * 60 * 60;
 const DEFAULT_TTL_SECONDS = 7 * DAY_SECONDS;
 
+/** Where an outbox row is put, and for how long. */
 export interface OutboxItemOptions {
   /** A table with keys PK and SK, TTL on `ttl`, and an outbox pipe on its stream. */
   readonly tableName: string;
+  /** When the row is written: its time to live counts from here. */
   readonly now: Date;
   /** Seconds that the row is kept; the pipe needs it no longer than the stream lasts, which is a day. @default 604800 */
   readonly ttlSeconds?: number;

@@ -67,6 +67,7 @@ export interface Operation<R> {
   readonly harmless?: boolean;
   /** How long an answer is waited for, within the function's time-out. @default the function's, less what recording takes */
   readonly timeoutSeconds?: number;
+  /** Makes the call. What it throws, `classify` reads. */
   execute(call: EffectCall<R>): Promise<EffectAnswer>;
   /** Asks what has become of a call with this key. Asked instead of calling when a call may have been made. */
   lookup?(call: EffectCall<R>): Promise<LookupAnswer>;
@@ -89,6 +90,7 @@ export interface ProviderContext {
 
 /** A provider, before its function has started. */
 export interface ProviderDefinition {
+  /** `[A-Za-z][A-Za-z0-9]{0,59}`: plans, settings and metrics name it so. */
   readonly name: string;
   /** Called once, at the function's init. */
   open(context: ProviderContext): Operations;

@@ -16,16 +16,17 @@ export interface SourceRecord {
 }
 
 /**
- * Turns a foreign body into an envelope. Pure: what it returns is validated like any other.
- * `undefined` means that the body is not of this source; a thrown error, that it is and cannot be used.
+ * Turns a foreign body into an envelope. Pure and without a promise; what it returns is validated like any envelope.
  */
 export interface Source {
+  /** Stands in the reason of a body that it refuses. */
   readonly name: string;
   /**
    * The webhook that this source takes. Such a source sees that webhook's records and nothing else, and no other
    * source sees them: whoever can reach a webhook must not pass as anybody else. @default none
    */
   readonly webhook?: string;
+  /** @returns undefined when the body is not of this source. @throws when it is, and cannot be used */
   toEnvelope(record: SourceRecord): unknown | undefined;
 }
 

@@ -42,6 +42,7 @@ const questionSchema = v.object({
 
 type Question = v.InferOutput<typeof questionSchema>;
 
+/** Options of {@link bedrockConverseProvider}. */
 export interface BedrockConverseProviderOptions {
   /** `[A-Za-z][A-Za-z0-9]{0,59}` */
   readonly name: string;

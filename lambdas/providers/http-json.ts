@@ -52,6 +52,7 @@ export interface HttpJsonOperation<R> {
 
 type HttpJsonOperations<S> = { readonly [K in keyof S]: HttpJsonOperation<S[K]> };
 
+/** Options of {@link httpJsonProvider}. */
 export interface HttpJsonProviderOptions<S> {
   /** `[A-Za-z][A-Za-z0-9]{0,59}` */
   readonly name: string;
@@ -61,6 +62,7 @@ export interface HttpJsonProviderOptions<S> {
   readonly authorization?: 'bearer' | ((secret: string) => string);
   /** Largest answer in bytes, after decompression. @default 1 MiB */
   readonly maxResponseBytes?: number;
+  /** By name, as plans ask for them. */
   readonly operations: HttpJsonOperations<S>;
 }
 

@@ -48,6 +48,7 @@ const emailSchema = v.pipe(
 
 type Email = v.InferOutput<typeof emailSchema>;
 
+/** Options of {@link sesEmailProvider}. */
 export interface SesEmailProviderOptions {
   /** `[A-Za-z][A-Za-z0-9]{0,59}` */
   readonly name: string;

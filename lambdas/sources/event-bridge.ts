@@ -14,12 +14,13 @@ export interface BusEvent {
   readonly detail: JsonObject;
 }
 
+/** Which events a source takes, and what it makes of them. */
 export interface EventBridgeSourceOptions {
   /** The event's `source` to take. @default every one */
   readonly source?: string;
   /** The event's `detail-type` to take. @default every one */
   readonly detailType?: string;
-  /** @default the event's detail is an envelope */
+  /** The envelope of an event. @default the event's detail is an envelope */
   readonly toEnvelope?: (event: BusEvent) => unknown;
 }
 

@@ -7,6 +7,7 @@ export class InvalidSignature extends Error {
   override readonly name = 'InvalidSignature';
 }
 
+/** How a webhook is signed. */
 export interface HmacSignatureOptions {
   /** Header that carries `t=<epoch seconds>,v1=<hex digest>`, several `v1` allowed. */
   readonly header: string;

@@ -18,12 +18,13 @@ export interface ObjectEvent {
   readonly sequencer: string;
 }
 
+/** Which notifications a source takes, and what it makes of them. */
 export interface S3NotificationSourceOptions {
   /** The message type that an object's event becomes. */
   readonly messageType: string;
-  /** @default 1 */
+  /** Version of the payload's schema. @default 1 */
   readonly schemaVersion?: number;
-  /** @default 'DOCUMENT' */
+  /** The envelope's aggregate type. @default 'DOCUMENT' */
   readonly aggregateType?: string;
   /** The bucket to take events of. @default every bucket that may send to the queue */
   readonly bucket?: string;

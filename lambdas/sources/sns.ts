@@ -11,10 +11,11 @@ export interface SnsNotification {
   readonly subject?: string;
 }
 
+/** Which notifications a source takes, and what it makes of them. */
 export interface SnsSourceOptions {
   /** Topics to take notifications of. @default every topic that may send to the queue */
   readonly topicArns?: readonly string[];
-  /** @default the notification's message is the JSON text of an envelope */
+  /** The envelope of a notification. @default the notification's message is the JSON text of an envelope */
   readonly toEnvelope?: (notification: SnsNotification) => unknown;
 }
 

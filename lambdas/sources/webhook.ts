@@ -13,11 +13,13 @@ export interface WebhookRequest {
 /** Refuses a request by throwing, without a promise. It returns nothing: a request for which it returns a value is refused. */
 export type WebhookVerifier = (request: WebhookRequest) => void;
 
+/** Which webhook a source takes, and what it makes of its requests. */
 export interface WebhookSourceOptions {
   /** The last part of the path `/webhooks/{source}`. */
   readonly name: string;
   /** Called first: nothing of a request that it refuses is looked at. */
   readonly verify: WebhookVerifier;
+  /** The envelope of a request; `undefined` refuses this kind of event. */
   readonly toEnvelope: (request: WebhookRequest) => unknown;
 }
 

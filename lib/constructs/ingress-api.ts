@@ -65,8 +65,11 @@ const WEBHOOK_CONTENT_TYPES = ['application/json', 'application/x-www-form-urlen
  */
 export class IngressApi extends Construct {
   readonly api: RestApi;
+  /** What each request was, without body and headers. */
   readonly accessLog: LogGroup;
+  /** Sends to the queue, and may do nothing else. */
   readonly role: Role;
+  /** `POST /messages`: whom its ARN is granted may send under `authorization: 'iam'`. */
   readonly messages: Method;
 
   /** @throws ConfigurationError naming every fault of the props, with rule and remedy */

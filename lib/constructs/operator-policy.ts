@@ -35,6 +35,7 @@ export interface OperatorPolicyProps {
  * redrive dead letters may also send messages, since sending them back is sending.
  */
 export class OperatorPolicy extends Construct {
+  /** Attach it to the roles of those who operate the worker. */
   readonly policy: ManagedPolicy;
 
   constructor(scope: Construct, id: string, props: OperatorPolicyProps) {

@@ -83,7 +83,9 @@ export interface WorkerAlarmsProps {
  * goes on from there, and where in the console to look.
  */
 export class WorkerAlarms extends Construct {
+  /** Where all of them are sent; a new one needs a subscription. */
   readonly topic: ITopic;
+  /** By the names that docs/runbooks.md gives them. */
   readonly alarms: Readonly<Record<string, Alarm>>;
 
   readonly #props: WorkerAlarmsProps;

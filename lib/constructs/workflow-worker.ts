@@ -41,23 +41,36 @@ type FunctionPart = Omit<WorkerFunctionProps, 'defaults' | 'folder'>;
  * messages on its queue become executions that commit once.
  */
 export class WorkflowWorker extends Construct {
+  /** Its name in inbox keys, logs, metrics and the command line. */
   readonly workerName: string;
+  /** Where messages are sent: the worker's own queue, or the imported one. */
   readonly queue: IQueue;
+  /** What could not be read or started. */
   readonly deadLetterQueue: IQueue;
+  /** A notice of each case in the quarantine. */
   readonly quarantineQueue: Queue;
-  /** Where the stream consumer's records go that it could not deal with. */
+  /** References to the changes of the table that the waker could not deal with. */
   readonly streamFailureQueue: Queue;
+  /** Inbox, aggregates, effects and quarantine: the worker's own table, or the imported one. */
   readonly table: ITable | Table | TableV2;
+  /** Payloads that are too large for an execution or kept out of histories. */
   readonly payloadBucket: Bucket;
   readonly stateMachine: WorkerStateMachine;
+  /** Makes messages executions. */
   readonly starter: WorkerFunction;
+  /** Runs the handlers. */
   readonly plan: WorkerFunction;
+  /** Writes what was planned. */
   readonly commit: WorkerFunction;
+  /** Ends failed executions under their failure's code. */
   readonly reportFailure: WorkerFunction;
+  /** Wakes executions that wait, by the table's stream. */
   readonly waker: WorkerFunction;
+  /** Ends what closed without an end, and owns the circuit breaker. */
   readonly reconciler: WorkerFunction;
   /** RunEffect's functions, by provider. */
   readonly providers: Readonly<Record<string, WorkerFunction>>;
+  /** Between the queue and the starter. */
   readonly eventSource: EventSourceMapping;
   /** JSON map of names and ARNs: what the command line finds a deployed worker by. */
   readonly output: CfnOutput;
