@@ -22,12 +22,12 @@ const UNKNOWN_KEYS =
  * no action of their own; they count as the puts, updates, deletes and condition checks in them.
  */
 export class WorkerPermissions {
-  private readonly table: ITable | Table | TableV2;
-  private readonly keys: readonly IKey[];
+  readonly #table: ITable | Table | TableV2;
+  readonly #keys: readonly IKey[];
 
   constructor(table: ITable | Table | TableV2, keys: readonly IKey[]) {
-    this.table = table;
-    this.keys = keys;
+    this.#table = table;
+    this.#keys = keys;
   }
 
   starter(
@@ -45,22 +45,22 @@ export class WorkerPermissions {
       [to.queue.queueArn],
     );
     starter.allow(['sqs:SendMessage'], [to.rejected.queueArn]);
-    this.rows(
+    this.#rows(
       starter,
       ['dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
       ['IDEMP#*', 'COUNTER#*'],
     );
-    if (to.quarantines) this.rows(starter, ['dynamodb:PutItem'], ['QUARANTINE#*']);
+    if (to.quarantines) this.#rows(starter, ['dynamodb:PutItem'], ['QUARANTINE#*']);
     starter.allow(['s3:PutObject'], [to.payloadBucket.arnForObjects('payloads/*')]);
     acknowledgeWildcard(starter.role, to.payloadBucket.arnForObjects('payloads/*'), UNKNOWN_KEYS);
     starter.allow(['states:StartExecution'], [to.stateMachineArn]);
-    this.useKeys(starter);
+    this.#useKeys(starter);
   }
 
   /** Reads, and nothing else: what a handler wants to happen is for Commit to write. */
   plan(plan: WorkerFunction, buckets: readonly (IBucket | Bucket)[]): void {
-    plan.allow(['dynamodb:BatchGetItem', 'dynamodb:Query'], [this.table.tableArn]);
-    plan.allow(['dynamodb:Query'], [this.index(INDEXES.byAggregate.name)]);
+    plan.allow(['dynamodb:BatchGetItem', 'dynamodb:Query'], [this.#table.tableArn]);
+    plan.allow(['dynamodb:Query'], [this.#index(INDEXES.byAggregate.name)]);
     plan.allow(
       ['s3:GetObject', 's3:GetObjectVersion'],
       buckets.map((bucket) => bucket.arnForObjects('*')),
@@ -71,7 +71,7 @@ export class WorkerPermissions {
       ['s3:ListBucket'],
       buckets.map(({ bucketArn }) => bucketArn),
     );
-    this.useKeys(plan);
+    this.#useKeys(plan);
   }
 
   /** Aggregates that live in tables of the domain: Plan reads them, Commit writes them. */
@@ -115,21 +115,21 @@ export class WorkerPermissions {
   commit(commit: WorkerFunction): void {
     commit.allow(
       ['dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem', 'dynamodb:ConditionCheckItem'],
-      [this.table.tableArn],
+      [this.#table.tableArn],
     );
-    this.useKeys(commit);
+    this.#useKeys(commit);
   }
 
   reportFailure(report: WorkerFunction): void {
-    this.rows(report, ['dynamodb:UpdateItem'], ['IDEMP#*']);
-    this.useKeys(report);
+    this.#rows(report, ['dynamodb:UpdateItem'], ['IDEMP#*']);
+    this.#useKeys(report);
   }
 
   runEffect(run: WorkerFunction, payloadBucket: Bucket): void {
-    this.rows(run, ['dynamodb:PutItem', 'dynamodb:UpdateItem'], ['EFFECT#*']);
+    this.#rows(run, ['dynamodb:PutItem', 'dynamodb:UpdateItem'], ['EFFECT#*']);
     run.allow(['s3:PutObject'], [payloadBucket.arnForObjects('payloads/*')]);
     acknowledgeWildcard(run.role, payloadBucket.arnForObjects('payloads/*'), UNKNOWN_KEYS);
-    this.useKeys(run);
+    this.#useKeys(run);
   }
 
   secret(run: WorkerFunction, secret: ISecret | Secret): void {
@@ -149,10 +149,10 @@ export class WorkerPermissions {
     waker.allow(['dynamodb:ListStreams'], ['*']);
     acknowledge(waker.role, { 'IAM5[Resource::*]': 'DynamoDB restricts ListStreams to no resource.' });
     waker.allow(['sqs:SendMessage'], [to.failures.queueArn]);
-    waker.allow(['dynamodb:BatchGetItem', 'dynamodb:Query', 'dynamodb:DeleteItem'], [this.table.tableArn]);
-    this.rows(waker, ['dynamodb:PutItem', 'dynamodb:UpdateItem'], ['COUNTER#*']);
+    waker.allow(['dynamodb:BatchGetItem', 'dynamodb:Query', 'dynamodb:DeleteItem'], [this.#table.tableArn]);
+    this.#rows(waker, ['dynamodb:PutItem', 'dynamodb:UpdateItem'], ['COUNTER#*']);
     waker.allow(['states:SendTaskSuccess'], [to.stateMachine.stateMachine.stateMachineArn]);
-    this.useKeys(waker);
+    this.#useKeys(waker);
   }
 
   reconciler(
@@ -182,44 +182,44 @@ export class WorkerPermissions {
         'dynamodb:Query',
         'dynamodb:UpdateItem',
       ],
-      [this.table.tableArn],
+      [this.#table.tableArn],
     );
     reconciler.allow(
       ['dynamodb:Query'],
-      [this.index(INDEXES.byAttention.name), this.index(INDEXES.byAggregate.name)],
+      [this.#index(INDEXES.byAttention.name), this.#index(INDEXES.byAggregate.name)],
     );
     reconciler.allow(['sqs:SendMessage'], [to.quarantineQueue.queueArn]);
     reconciler.allow(
       ['lambda:GetEventSourceMapping', 'lambda:UpdateEventSourceMapping'],
       [to.eventSourceArn],
     );
-    this.useKeys(reconciler);
+    this.#useKeys(reconciler);
   }
 
   stateMachine(machine: WorkerStateMachine): void {
-    for (const key of this.keys) {
+    for (const key of this.#keys) {
       machine.role.addToPolicy(new PolicyStatement({ actions: KEY_ACTIONS, resources: [key.keyArn] }));
     }
   }
 
   /** Actions on the rows whose partition key begins as given. */
-  private rows(to: WorkerFunction, actions: readonly string[], keys: readonly string[]): void {
-    to.allow(actions, [this.table.tableArn], {
+  #rows(to: WorkerFunction, actions: readonly string[], keys: readonly string[]): void {
+    to.allow(actions, [this.#table.tableArn], {
       'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': keys },
       // A request that names no key must not pass as one whose keys all match.
       Null: { 'dynamodb:LeadingKeys': 'false' },
     });
   }
 
-  private index(name: string): string {
-    return `${this.table.tableArn}/index/${name}`;
+  #index(name: string): string {
+    return `${this.#table.tableArn}/index/${name}`;
   }
 
-  private useKeys(to: WorkerFunction): void {
-    if (this.keys.length > 0) {
+  #useKeys(to: WorkerFunction): void {
+    if (this.#keys.length > 0) {
       to.allow(
         KEY_ACTIONS,
-        this.keys.map(({ keyArn }) => keyArn),
+        this.#keys.map(({ keyArn }) => keyArn),
       );
     }
   }

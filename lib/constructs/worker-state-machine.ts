@@ -43,15 +43,15 @@ export class WorkerStateMachine extends Construct {
     super(scope, id);
     const { encryptionKey } = props;
     this.logGroup = new LogGroup(this, 'Logs', {
-      logGroupName: this.logGroupName(),
+      logGroupName: this.#logGroupName(),
       retention: props.logRetention,
       removalPolicy: props.removalPolicy,
       ...(encryptionKey === undefined ? {} : { encryptionKey }),
     });
     this.role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('states.amazonaws.com') });
-    this.allow(['lambda:InvokeFunction'], props.functionArns);
-    this.allow(['dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:ConditionCheckItem'], [props.tableArn]);
-    this.allow(['sqs:SendMessage'], [props.quarantineQueueArn]);
+    this.#allow(['lambda:InvokeFunction'], props.functionArns);
+    this.#allow(['dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:ConditionCheckItem'], [props.tableArn]);
+    this.#allow(['sqs:SendMessage'], [props.quarantineQueueArn]);
     this.stateMachine = new StateMachine(this, 'StateMachine', {
       stateMachineType: StateMachineType.STANDARD,
       definitionBody: DefinitionBody.fromString(
@@ -84,7 +84,7 @@ export class WorkerStateMachine extends Construct {
    * The prefix keeps the account's log resource policy small: Logs admits everything below it. The stack's own id
    * makes the name unique, so that a log group which outlived its stack does not block the next one.
    */
-  private logGroupName(): string {
+  #logGroupName(): string {
     const stackGuid = Fn.select(2, Fn.split('/', Aws.STACK_ID));
     return Fn.join('', [
       '/aws/vendedlogs/states/',
@@ -96,7 +96,7 @@ export class WorkerStateMachine extends Construct {
     ]);
   }
 
-  private allow(actions: readonly string[], resources: readonly string[]): void {
+  #allow(actions: readonly string[], resources: readonly string[]): void {
     this.role.addToPolicy(new PolicyStatement({ actions: [...actions], resources: [...resources] }));
   }
 }
