@@ -11,7 +11,7 @@ import type { ItemKey } from './table.ts';
  * Who writes it:
  * - the starter takes a key before it starts the execution, on condition that there is room. So the limit holds
  *   however late the table's change stream is: what has not been told yet still occupies its place.
- * - the stream consumer releases a key when its row becomes final or its execution parks or waits for a person, and
+ * - the waker releases a key when its row becomes final or its execution parks or waits for a person, and
  *   takes it again, without asking for room, when such a wait ends or a failed message is at work again.
  * - the reconciler releases what was left over by a change that the consumer never saw.
  *

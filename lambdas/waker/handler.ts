@@ -7,7 +7,7 @@ import { concernedStreams, type TableChange } from '../core/stream.ts';
 import type { Telemetry } from '../core/telemetry.ts';
 import { type WakerDeps, wake } from './waker.ts';
 
-/** The in-flight register, as the stream consumer writes it. */
+/** The in-flight register, as the waker writes it. */
 export interface InFlightCounting {
   apply(changes: readonly InFlightChange[]): Promise<void>;
   /** Releases the keys whose work has ended. */

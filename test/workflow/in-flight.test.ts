@@ -196,7 +196,7 @@ describe('an in-flight limit', () => {
     ['after', { after: 'kill' }],
     ['with its answer lost after', { after: 'timeout' }],
   ] as const)(
-    'is empty at the end when starter or stream consumer fails %s any call',
+    'is empty at the end when starter or waker fails %s any call',
     async (_when, fault) => {
       const run = async (at: number): Promise<boolean> => {
         let calls = 0;

@@ -64,7 +64,7 @@ export function functionRules(props: WorkerAlarmsProps): AlarmRules {
     },
     StreamLag: {
       section: 'stuck',
-      what: 'the stream consumer is a minute behind: executions that wait are woken late',
+      what: 'the waker is a minute behind: executions that wait are woken late',
       metric: waker.function.metric('IteratorAge', { period: MINUTE, statistic: 'Maximum' }),
       from: MINUTE.toMilliseconds(),
       periods: 5,
