@@ -78,10 +78,11 @@ export async function forgetAggregate(request: ForgetRequest, deps: ForgetDeps):
   const scope = { request, partition: PK, waiting };
   const keys = new Map<string, boolean>();
   for await (const row of scan(deps)) {
-    if (textOf(row, 'aggregate') === PK) keys.set(keyOf(row), FINAL.includes(textOf(row, 'status') ?? ''));
+    if (isWorkOf(row, scope)) keys.set(keyOf(row), FINAL.includes(textOf(row, 'status') ?? ''));
   }
   const finished = new Set([...keys].flatMap(([key, final]) => (final ? [key] : [])));
-  const unfinished = [...keys].flatMap(([key, final]) => (final ? [] : [key]));
+  const worked = new Set([...keys].flatMap(([key, final]) => (final ? [] : [key])));
+  const unfinished = [...worked];
 
   let objects = 0;
   for (const key of finished) objects += await eraseObjects(`${OFFLOAD_PREFIX}${asideFolder(key)}/`, deps);
@@ -91,7 +92,7 @@ export async function forgetAggregate(request: ForgetRequest, deps: ForgetDeps):
   const suspectCases: string[] = [];
   for await (const row of scan(deps)) {
     const refused = await refusedBody(row, deps);
-    const fate = fateOf(row, refused, { ...scope, finished, allDone: unfinished.length === 0 });
+    const fate = fateOf(row, refused, { ...scope, finished, worked, allDone: unfinished.length === 0 });
     if (fate === 'suspect') suspectCases.push(caseId(row));
     if (fate === 'keep' || fate === 'suspect') continue;
     if (!(await replace(row, fate === 'tombstone' ? tombstoneOf(row, request.now) : undefined, deps))) {
@@ -119,14 +120,30 @@ export async function forgetAggregate(request: ForgetRequest, deps: ForgetDeps):
   };
 }
 
-interface Scope {
-  readonly request: ForgetRequest;
+/** Partitions that an aggregate has. */
+interface Place {
   readonly partition: string;
   /** The partition where messages of sealed types wait for their turn: it names the aggregate by its digest. */
   readonly waiting: string;
+}
+
+interface Scope extends Place {
+  readonly request: ForgetRequest;
+  /** Keys of the aggregate's messages that are done with, and of those that are not. */
   readonly finished: ReadonlySet<string>;
+  readonly worked: ReadonlySet<string>;
   readonly allDone: boolean;
 }
+
+/** A message of a sealed type whose execution was started by hand, before any delivery, has the digest in its index key. */
+const isWorkOf = (row: Row, { partition, waiting }: Place): boolean =>
+  [partition, waiting].includes(textOf(row, 'aggregate') ?? '');
+
+/** Whether a row of the inbox names the aggregate, by its id or by the digest of it. */
+const isNamedIn = (row: Row, { partition, waiting }: Place): boolean =>
+  [partition, waiting].includes(
+    aggregateKey(textOf(row, 'aggregateType') ?? '', textOf(row, 'aggregateId') ?? '').PK,
+  );
 
 /** A message that was refused, as its case in the quarantine holds it. */
 interface RefusedBody {
@@ -156,13 +173,16 @@ function fateOf(
   refused: RefusedBody | undefined,
   scope: Scope,
 ): 'keep' | 'tombstone' | 'delete' | 'suspect' {
-  const { partition, waiting, finished, request } = scope;
+  const { partition, waiting, finished, worked, request } = scope;
   const pk = textOf(row, 'PK') ?? '';
   const [kind = ''] = pk.split('#', 1);
   switch (kind) {
     case 'IDEMP':
-      if (!finished.has(keyOf(row))) return 'keep';
-      return textOf(row, 'SK')?.startsWith('WORKER#') ? 'tombstone' : 'delete';
+      if (textOf(row, 'SK')?.startsWith('WORKER#')) return finished.has(keyOf(row)) ? 'tombstone' : 'keep';
+      // A conflict that came after the tombstone, or beside another aggregate's message, is found by its own words.
+      return finished.has(keyOf(row)) || (isNamedIn(row, scope) && !worked.has(keyOf(row)))
+        ? 'delete'
+        : 'keep';
     case 'EFFECT': {
       const key = pk.slice('EFFECT#'.length);
       return finished.has(key.slice(0, key.lastIndexOf('#'))) ? 'delete' : 'keep';

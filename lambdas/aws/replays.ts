@@ -11,6 +11,7 @@ import { toItem } from './items.ts';
  * Begins a replay on the inbox row.
  *
  * - `requestHash = :hash`: the row is this work's · `status <> COMPLETED`: final is final
+ * - no `forgottenAt`: a tombstone stays one
  * - `replayId <> :replayId`: an invocation that Step Functions repeats counts the replay once
  */
 export async function beginReplay(
@@ -27,7 +28,7 @@ export async function beginReplay(
         UpdateExpression:
           'SET #status = :processing, replays = if_not_exists(replays, :zero) + :one, totalAttempts = if_not_exists(totalAttempts, :zero) + if_not_exists(attempts, :zero), attempts = :zero, replayId = :replayId, executionName = :execution REMOVE #ttl',
         ConditionExpression:
-          'requestHash = :hash AND #status <> :completed AND (attribute_not_exists(replayId) OR replayId <> :replayId)',
+          'requestHash = :hash AND #status <> :completed AND attribute_not_exists(forgottenAt) AND (attribute_not_exists(replayId) OR replayId <> :replayId)',
         ExpressionAttributeNames: { '#status': 'status', '#ttl': 'ttl' },
         ExpressionAttributeValues: toItem({
           ':processing': 'PROCESSING',

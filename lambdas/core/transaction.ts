@@ -107,8 +107,9 @@ function waitingItems(change: AggregateChange | undefined): readonly Transaction
 }
 
 /**
- * The inbox row's last word. Condition: absent (somebody started the execution by hand), or the same work and not
- * yet completed, so that a second execution of the key commits nothing.
+ * The inbox row's last word. Condition: absent (somebody started the execution by hand), or the same work, not yet
+ * completed and not forgotten, so that a second execution of the key commits nothing, and a replay brings back nothing
+ * that was erased.
  */
 function inboxItem(decision: CommitDecision, facts: CommitFacts): TransactionItem {
   const { identity, progress, plannedAt } = decision;
@@ -142,7 +143,7 @@ function inboxItem(decision: CommitDecision, facts: CommitFacts): TransactionIte
       { firstSeenAt: facts.startedAt, ...index },
     ),
     condition: {
-      text: 'attribute_not_exists(PK) OR (requestHash = :hash AND #status <> :completed)',
+      text: 'attribute_not_exists(PK) OR (requestHash = :hash AND #status <> :completed AND attribute_not_exists(forgottenAt))',
       names: { '#status': 'status' },
       values: { ':hash': identity.requestHash, ':completed': 'COMPLETED' },
     },

@@ -118,6 +118,14 @@ async function judge(request: PlanRequest, deps: PlanDeps): Promise<Decision> {
       message: `the idempotency key belongs to a request with hash ${storedHash}; this one has ${input.requestHash}`,
     });
   }
+  if (textOf(inbox, 'forgottenAt') !== undefined && textOf(inbox, 'status') !== 'COMPLETED') {
+    // As with a mismatch, the row is not touched: doing the work would bring back what was erased.
+    return failureDecision(work, 'HashMismatch', {
+      kind: 'terminal',
+      code: FAILURE_CODES.FORGOTTEN,
+      message: 'the message was forgotten: send the work under a new key',
+    });
+  }
   if (textOf(inbox, 'status') === 'COMPLETED') return { ...base(work), decision: 'AlreadyCompleted' };
   if (progress.exhausted !== undefined) return failureDecision(work, 'Exhausted', progress.exhausted);
 

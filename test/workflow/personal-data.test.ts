@@ -1,4 +1,5 @@
 import { PutObjectCommand } from '@aws-sdk/client-s3';
+import { DescribeExecutionCommand, StartExecutionCommand } from '@aws-sdk/client-sfn';
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
@@ -7,8 +8,10 @@ import { TerminalFailure } from '../../lambdas/core/errors.ts';
 import { sha256 } from '../../lambdas/core/identity.ts';
 import { defineMessage } from '../../lambdas/core/message-type.ts';
 import { sealedKey } from '../../lambdas/core/seal.ts';
+import type { Fault, FaultInjector } from '../../local/edge/faults.ts';
 import { everything, forgetDeps, histories, objects, received, recorder, rows } from '../helpers/held.ts';
 import { allRows } from '../helpers/invariants.ts';
+import { redrive } from '../helpers/replay.ts';
 import { startWorker, type TestWorker } from '../helpers/worker.ts';
 
 const CANARY = 'canary7f3a';
@@ -350,6 +353,75 @@ describe('forgetAggregate', () => {
       status: 'COMPLETED',
       forgottenAt: '2026-02-01T00:00:00.000Z',
     });
+  });
+
+  /** A message that has failed, mended. */
+  async function failedOnce(data: 'inline' | 'reference', faults?: FaultInjector) {
+    const type = { ...personNoted, data, executionNames: 'readable' as const };
+    const worker = await startWorker({ messages: [type], ...(faults === undefined ? {} : { faults }) });
+    await worker.send(envelope(1, true));
+    await worker.untilIdle();
+    worker.deploy([{ ...type, plan: () => ({ set: { name: CANARY } }) }]);
+    return { worker, key: data === 'reference' ? sealedKey(`${CANARY} key 1`) : `${CANARY} key 1` };
+  }
+
+  it.each(['inline', 'reference'] as const)(
+    'is not undone by a redrive of a message that had failed (data: %s)',
+    async (data) => {
+      const { worker, key } = await failedOnce(data);
+      const { arn } = await worker.execution(key);
+      await forget(worker);
+      const before = await allRows(worker);
+
+      await redrive(worker, key);
+
+      const { status, error } = await worker.clients.sfn.send(
+        new DescribeExecutionCommand({ executionArn: arn }),
+      );
+      expect({ status, error }).toEqual({ status: 'FAILED', error: 'FORGOTTEN' });
+      expect(await allRows(worker)).toEqual(before);
+      expect(await objects(worker)).toEqual([]);
+    },
+  );
+
+  it('is not undone by a replay that began before it and commits after it', async () => {
+    let replay: TestWorker | undefined;
+    const { worker, key } = await failedOnce('inline', async ({ caller, operation }): Promise<Fault> => {
+      if (caller === 'commit' && operation === 'TransactWriteItems' && replay !== undefined) {
+        const replayed = replay;
+        replay = undefined;
+        await forget(replayed);
+      }
+      return 'none';
+    });
+    replay = worker;
+    const { arn } = await worker.execution(key);
+    const input = String(worker.stepFunctions.history(arn)?.[0]?.details?.input);
+    const { stateMachineArn } = worker.names;
+
+    await worker.clients.sfn.send(new StartExecutionCommand({ stateMachineArn, name: 'by-hand', input }));
+    await worker.untilIdle();
+
+    expect(replay).toBeUndefined();
+    expect(await worker.aggregate('person', `${CANARY} id`)).toBeUndefined();
+    expect(await worker.inbox(key)).toMatchObject({
+      status: 'FAILED_TERMINAL',
+      forgottenAt: expect.anything(),
+    });
+  });
+
+  it('erases the conflict that came after the tombstone, when it is repeated', async () => {
+    const { worker } = await startBoth();
+    await forget(worker);
+    await worker.send({ ...envelope(1, false), payload: { name: 'other', fail: false } });
+    await worker.untilIdle();
+    const conflicts = async () =>
+      (await allRows(worker)).filter(({ SK }) => String(SK).startsWith('CONFLICT#')).length;
+    expect(await conflicts()).toBe(1);
+
+    await forget(worker);
+
+    expect(await conflicts()).toBe(0);
   });
 
   it('leaves the aggregate’s item when told so, and everything of other aggregates', async () => {
