@@ -2,7 +2,7 @@ import { RedriveExecutionCommand } from '@aws-sdk/client-sfn';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { createEffectLog } from '../../lambdas/aws/effect-log.ts';
-import { listCache, purgeCache, resolveEffect } from '../../lambdas/aws/effect-resolution.ts';
+import { resolveEffect } from '../../lambdas/aws/effect-resolution.ts';
 import { listAttention } from '../../lambdas/aws/quarantine.ts';
 import type { WireEffect } from '../../lambdas/core/decision.ts';
 import { defineMessage, type EffectRequest, type Plan } from '../../lambdas/core/message-type.ts';
@@ -317,83 +317,5 @@ describe('an effect in doubt', () => {
     const again = await resolveEffect(`${KEY}#capture`, { verdict: 'notDone' }, deps());
 
     expect(again).toEqual({ resolved: false, woken: 0 });
-  });
-});
-
-describe('cached effects', () => {
-  const question = (version = 1) =>
-    orderType((effects) => ({
-      effects: [
-        {
-          name: 'answer',
-          provider: 'Model',
-          operation: 'charge',
-          request: { amount: 1 },
-          cache: { key: 'question-1', ttlSeconds: 3600, version },
-        },
-      ],
-      set: { answered: effects.answer !== undefined },
-    }));
-  const ask = (number: number) =>
-    order({ idempotencyKey: `q:${number}`, aggregateId: `${number}`, messageId: `q${number}` });
-
-  it('are asked anew after a purge and under a newer version', async () => {
-    const ledger = createLedger();
-    const worker = await startWorker({
-      messages: [question()],
-      providers: [ledgerProvider('Model', 'harmless', ledger)],
-    });
-    const { dynamodb } = worker.clients;
-    await worker.send(ask(1));
-    await worker.untilIdle();
-    expect(await listCache(dynamodb, worker.names.tableName, 10)).toMatchObject([{ key: 'question-1' }]);
-
-    const at = new Date(worker.clock.now()).toISOString();
-    expect(await purgeCache(dynamodb, worker.names.tableName, 'question-1', at)).toBe(true);
-    await worker.send(ask(2));
-    await worker.untilIdle();
-    worker.deploy([question(2)]);
-    await worker.send(ask(3));
-    await worker.untilIdle();
-
-    expect(ledger.calls).toHaveLength(3);
-  });
-
-  it('lose nothing while the model is throttled for ten minutes, and space their calls', async () => {
-    const ledger = createLedger();
-    ledger.always = 'throttled';
-    const worker = await startWorker({
-      messages: [
-        defineMessage({
-          type: 'OrderPaid',
-          schemas: { 1: v.object({ amount: v.number() }) },
-          ordering: 'none',
-          attempts: { max: 100, baseSeconds: 2, capSeconds: 60 },
-          plan: ({ envelope }) => ({
-            effects: [
-              {
-                name: 'answer',
-                provider: 'Model',
-                operation: 'charge',
-                request: { amount: 1 },
-                cache: { key: envelope.idempotencyKey, ttlSeconds: 3600 },
-              },
-            ],
-            set: { answered: true },
-          }),
-        }),
-      ],
-      providers: [ledgerProvider('Model', 'harmless', ledger, () => worker.clock.now())],
-    });
-    const start = worker.clock.now();
-    for (let number = 0; number < 10; number += 1) await worker.send(ask(number));
-    await worker.until(() => worker.clock.now() >= start + 600_000);
-
-    ledger.always = undefined;
-    await worker.untilIdle();
-
-    expect(await worker.executions('SUCCEEDED')).toBe(10);
-    expect(await worker.depth(worker.names.dlqUrl)).toBe(0);
-    expect(new Set(ledger.times).size).toBeGreaterThan(50);
   });
 });
