@@ -14,7 +14,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
-import { ScanCommand } from '@aws-sdk/client-dynamodb';
+import { paginateScan } from '@aws-sdk/client-dynamodb';
 import { SignatureV4 } from '@smithy/signature-v4';
 
 /** No run goes beyond these, whatever it is asked for. */
@@ -101,21 +101,16 @@ async function ownTarget(): Promise<Target> {
   );
   const countDone = async (): Promise<number> => {
     let done = 0;
-    let start: Record<string, { S: string }> | undefined;
-    do {
-      const page = await runtime.clients.dynamodb.send(
-        new ScanCommand({
-          TableName: runtime.names.tableName,
-          FilterExpression: '#status = :completed',
-          ExpressionAttributeNames: { '#status': 'status' },
-          ExpressionAttributeValues: { ':completed': { S: 'COMPLETED' } },
-          ...(start === undefined ? {} : { ExclusiveStartKey: start }),
-        }),
-      );
-      done += page.Count ?? 0;
-      const { PK, SK } = page.LastEvaluatedKey ?? {};
-      start = PK?.S === undefined || SK?.S === undefined ? undefined : { PK: { S: PK.S }, SK: { S: SK.S } };
-    } while (start !== undefined);
+    const pages = paginateScan(
+      { client: runtime.clients.dynamodb },
+      {
+        TableName: runtime.names.tableName,
+        FilterExpression: '#status = :completed',
+        ExpressionAttributeNames: { '#status': 'status' },
+        ExpressionAttributeValues: { ':completed': { S: 'COMPLETED' } },
+      },
+    );
+    for await (const { Count = 0 } of pages) done += Count;
     return done;
   };
   return {
