@@ -24,6 +24,7 @@ const isScript = (file: string) => /\.[cm]?js$/.test(file);
 
 interface Asset {
   readonly name: string;
+  /** Absolute path of the module to load; empty for a process that loads nothing. */
   readonly entry: string;
   readonly environment: Readonly<Record<string, string>>;
 }

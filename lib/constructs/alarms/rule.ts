@@ -7,13 +7,16 @@ export type RunbookSection = (typeof RUNBOOK_SECTIONS)[number];
 
 /** One alarm: what it says, what it watches and when it fires. */
 export interface AlarmRule {
+  /** Where the runbooks go on. */
   readonly section: RunbookSection;
+  /** What it means, as the alarm's description says it. */
   readonly what: string;
   readonly metric: IMetric;
-  /** Alarms at this value. */
+  /** Alarms from this value on. */
   readonly from: number;
   /** Periods of the metric in a row. @default 1 */
   readonly periods?: number;
+  /** Alarms below that value, and not from it on. @default false */
   readonly below?: true;
 }
 
