@@ -25,6 +25,8 @@ describe('getObject', () => {
     ['InvalidArgument', 'notFound'],
     ['KeyTooLongError', 'notFound'],
     ['AccessDenied', 'denied'],
+    // Moved to an archive: there, and not to be had.
+    ['InvalidObjectState', 'denied'],
   ])('takes %s to mean %s', async (name, status) => {
     expect(await createGetObject(refusing(name))(ref, 1)).toEqual({ status });
   });
