@@ -36,6 +36,22 @@ describe('the command line', () => {
     expect(io.notes.join('\n')).toContain('cannot be reached');
   });
 
+  it.each(['case', 'case/', '/CASE-1'])(
+    'answers 2 to the aggregate %s, which is not TYPE/ID',
+    async (aggregate) => {
+      const endpoint = ['--endpoint', 'http://127.0.0.1:1'];
+      for (const command of [
+        ['forget', aggregate],
+        ['replay', '--aggregate', aggregate],
+      ]) {
+        const io = testIo();
+
+        expect(await main([...command, ...endpoint], io)).toBe(2);
+        expect(io.notes.join('\n')).toContain('TYPE/ID, e.g. case/CASE-123');
+      }
+    },
+  );
+
   it('tells in a line what the service refuses, without a stack trace', async () => {
     const server = createServer((request, response) => {
       request.resume();
