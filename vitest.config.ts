@@ -5,8 +5,9 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // The app of the package's own test: it has its own runner and its own installation.
     exclude: ['test/package/**'],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Tests that bundle and start processes take seconds here, and a minute on a busy machine.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     // No module keeps state between tests, so that each is loaded once a worker: it halves the run.
     isolate: false,
     pool: 'forks',
