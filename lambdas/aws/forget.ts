@@ -218,21 +218,23 @@ function tombstoneOf(row: Row, now: Date): Row {
 }
 
 /**
- * Deletes a row, or puts another in its place, on condition that status and revision are as they were read. They differ
+ * Deletes a row, or puts another in its place, on condition that status, revision and versions are as they were read. They differ
  * when the message was replayed meanwhile, or another has committed on the aggregate.
  *
  * @param by what takes the row's place. Undefined: nothing
  * @returns false when the row was left, because it has changed
  */
 async function replace(row: Row, by: Row | undefined, { dynamodb, tableName }: ForgetDeps): Promise<boolean> {
-  const read = ['status', 'revision'].filter((name) => row[name] !== undefined);
+  const read = Object.keys(row).filter((name) => /^(status|revision|version#.*)$/.test(name));
   const guard =
     read.length === 0
       ? {}
       : {
-          ConditionExpression: read.map((name) => `#${name} = :${name}`).join(' AND '),
-          ExpressionAttributeNames: Object.fromEntries(read.map((name) => [`#${name}`, name])),
-          ExpressionAttributeValues: toItem(Object.fromEntries(read.map((name) => [`:${name}`, row[name]]))),
+          ConditionExpression: read.map((_, index) => `#n${index} = :v${index}`).join(' AND '),
+          ExpressionAttributeNames: Object.fromEntries(read.map((name, index) => [`#n${index}`, name])),
+          ExpressionAttributeValues: toItem(
+            Object.fromEntries(read.map((name, index) => [`:v${index}`, row[name]])),
+          ),
         };
   const action =
     by === undefined

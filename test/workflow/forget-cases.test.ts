@@ -4,8 +4,8 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { forgetAggregate } from '../../lambdas/aws/forget.ts';
 import { toItem } from '../../lambdas/aws/items.ts';
-import { defineMessage } from '../../lambdas/core/message-type.ts';
-import { sealedKey } from '../../lambdas/core/seal.ts';
+import { type AnyMessageDefinition, defineMessage } from '../../lambdas/core/message-type.ts';
+import { sealedKey, sealedText } from '../../lambdas/core/seal.ts';
 import { inboxKey } from '../../lambdas/core/table.ts';
 import { everything, forgetDeps, objects, recorder, rows } from '../helpers/held.ts';
 import { startWorker, type TestWorker } from '../helpers/worker.ts';
@@ -118,9 +118,9 @@ describe('forgetAggregate and the count of arrivals', () => {
 });
 
 /** A worker, and what is to happen between what `forgetAggregate` has read and the first row that it writes. */
-async function startInterrupted() {
+async function startInterrupted(type: AnyMessageDefinition = personNoted) {
   let next: (() => Promise<unknown>) | undefined;
-  const worker = await startWorker({ messages: [personNoted] });
+  const worker = await startWorker({ messages: [type] });
   worker.clients.dynamodb.middlewareStack.add(
     (handle, context) => async (args) => {
       const now = context.commandName === 'TransactWriteItemsCommand' ? next : undefined;
@@ -177,6 +177,27 @@ describe('forgetAggregate while the aggregate is being worked on', () => {
     });
     expect(await worker.aggregate('person', ID)).toBeUndefined();
   });
+
+  // A scan reads the aggregate first, or the partition of its digest: of these ids there are both.
+  it.each(['a', 'd'])(
+    'keeps with it the version that its sealed messages wait by (%s)',
+    async (aggregateId) => {
+      const { worker, beforeNextWrite } = await startInterrupted({ ...personNoted, ordering: 'sequential' });
+      await worker.send(envelope('one', { aggregateVersion: 1, aggregateId }));
+      await worker.untilIdle();
+      beforeNextWrite(async () => {
+        await worker.send(envelope('two', { aggregateVersion: 2, aggregateId }));
+        await worker.untilIdle();
+      });
+
+      await forgetAggregate({ ...request, aggregateId }, forgetDeps(worker));
+
+      expect(await worker.aggregate('person', aggregateId)).toMatchObject({ 'version#PersonNoted': 2 });
+      expect(await worker.aggregate('person', sealedText(aggregateId))).toMatchObject({
+        'version#PersonNoted': 2,
+      });
+    },
+  );
 
   it('leaves a message that is replayed meanwhile as it is, and names it', async () => {
     const { worker, beforeNextWrite } = await startInterrupted();
