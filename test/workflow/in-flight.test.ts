@@ -195,35 +195,32 @@ describe('an in-flight limit', () => {
     ['before', 'kill'],
     ['after', { after: 'kill' }],
     ['with its answer lost after', { after: 'timeout' }],
-  ] as const)(
-    'is empty at the end when starter or waker fails %s any call',
-    async (_when, fault) => {
-      const run = async (at: number): Promise<boolean> => {
-        let calls = 0;
-        const worker = await startWorker({
-          messages: [applied],
-          maxInFlight: 3,
-          sweepSeconds: 300,
-          deliverChanges: lateAndTwice(),
-          faults({ caller }) {
-            if (caller !== 'starter' && caller !== 'waker') return 'none';
-            calls += 1;
-            return calls === at ? fault : 'none';
-          },
-        });
-        const keys = keysOf(5);
-        await sendEach(worker, keys);
-        await worker.untilIdle();
-        await untilCounted(worker, 3);
-        await expectInvariants(worker, { keys });
-        await worker.stop();
-        return calls >= at;
-      };
+  ] as const)('is empty at the end when starter or waker fails %s any call', async (_when, fault) => {
+    const run = async (at: number): Promise<boolean> => {
+      let calls = 0;
+      const worker = await startWorker({
+        messages: [applied],
+        maxInFlight: 3,
+        sweepSeconds: 300,
+        deliverChanges: lateAndTwice(),
+        faults({ caller }) {
+          if (caller !== 'starter' && caller !== 'waker') return 'none';
+          calls += 1;
+          return calls === at ? fault : 'none';
+        },
+      });
+      const keys = keysOf(5);
+      await sendEach(worker, keys);
+      await worker.untilIdle();
+      await untilCounted(worker, 3);
+      await expectInvariants(worker, { keys });
+      await worker.stop();
+      return calls >= at;
+    };
 
-      let at = 1;
-      while (await run(at)) at += 1;
+    let at = 1;
+    while (await run(at)) at += 1;
 
-      expect(at).toBeGreaterThan(20);
-    },
-  );
+    expect(at).toBeGreaterThan(20);
+  });
 });
