@@ -11,6 +11,17 @@ const KEY = 'probe:1';
 const applies = probe(({ payload }) => ({ set: { value: Number(payload.value) } }));
 const other = probe(() => ({ set: { other: true } }), { type: 'Other' });
 
+/** A worker whose message has failed for good, and the row of it. */
+async function startFailed() {
+  const fails = probe(() => {
+    throw new TerminalFailure('NEVER');
+  });
+  const worker = await startWorker({ messages: [fails] });
+  await worker.send(probeEnvelope());
+  await worker.untilIdle();
+  return { worker, before: await worker.inbox(KEY) };
+}
+
 describe('the same work sent again', () => {
   it.each([1, 10])('commits once for 5 copies at once, in batches of %i', async (batchSize) => {
     const worker = await startWorker({ messages: [applies], batchSize });
@@ -41,13 +52,7 @@ describe('the same work sent again', () => {
   });
 
   it('is acknowledged as a known failure after a failure for good, and changes nothing', async () => {
-    const fails = probe(() => {
-      throw new TerminalFailure('NEVER');
-    });
-    const worker = await startWorker({ messages: [fails] });
-    await worker.send(probeEnvelope());
-    await worker.untilIdle();
-    const before = await worker.inbox(KEY);
+    const { worker, before } = await startFailed();
 
     await worker.send(probeEnvelope());
     await worker.untilIdle();
@@ -137,13 +142,7 @@ describe('another request under a known key', () => {
   });
 
   it('finds the first untouched whatever its status', async () => {
-    const fails = probe(() => {
-      throw new TerminalFailure('NEVER');
-    });
-    const worker = await startWorker({ messages: [fails] });
-    await worker.send(probeEnvelope());
-    await worker.untilIdle();
-    const before = await worker.inbox(KEY);
+    const { worker, before } = await startFailed();
 
     await worker.send(probeEnvelope({ payload: { value: 2 } }));
     await worker.untilIdle();

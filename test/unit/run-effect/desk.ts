@@ -1,24 +1,10 @@
-import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import * as v from 'valibot';
-import { fromItem, toItem } from '../../../lambdas/aws/items.ts';
 import type { WireEffect } from '../../../lambdas/core/decision.ts';
 import { type CallFailure, defineProvider, type EffectAnswer } from '../../../lambdas/core/provider.ts';
-import { effectRowKey } from '../../../lambdas/core/table.ts';
 import { SILENT } from '../../../lambdas/core/telemetry.ts';
 import { runEffect } from '../../../lambdas/run-effect/run-effect.ts';
 import { runUntil } from '../../../local/drive.ts';
-import { openEffectLog } from '../../helpers/effect-log.ts';
-
-const EFFECT: WireEffect = {
-  key: 'order-1#capture',
-  name: 'capture',
-  provider: 'Bank',
-  operation: 'capture',
-  request: { amount: 10 },
-  requestHash: 'a'.repeat(64),
-  onRequestChange: 'fail',
-  idempotencyKey: 'order-1',
-};
+import { CAPTURE, openEffectLog } from '../../helpers/effect-log.ts';
 
 /** A call that has reached the provider and waits for the test to answer it. */
 export interface WaitingCall {
@@ -44,7 +30,7 @@ class Refusal extends Error {
 
 /** Invocations of RunEffect on one log, and a provider whose every answer the test gives. */
 export async function openDesk(kind: 'idempotent' | 'neither' | 'harmless') {
-  const { clock, newId, names, activity, dynamodb, log } = await openEffectLog();
+  const { clock, newId, activity, log, row } = await openEffectLog();
   const calls: WaitingCall[] = [];
   const provider = defineProvider({
     name: 'Bank',
@@ -81,7 +67,7 @@ export async function openDesk(kind: 'idempotent' | 'neither' | 'harmless') {
       readonly livesSeconds?: number;
     } = {}): Invocation {
       const running = runEffect(
-        { effect: { ...EFFECT, ...effect }, execution: { Id: 'arn', Name: 'order-1' } },
+        { effect: { ...CAPTURE, ...effect }, execution: { Id: 'arn', Name: 'order-1' } },
         {
           clock: { now: () => clock.now() + skewSeconds * 1000, sleep: clock.sleep },
           random: () => 0,
@@ -111,11 +97,6 @@ export async function openDesk(kind: 'idempotent' | 'neither' | 'harmless') {
       await runUntil(() => clock.now() >= time, { clock, inFlight: activity.inFlight });
       await tick;
     },
-    async row(key = EFFECT.key) {
-      const { Item } = await dynamodb.send(
-        new GetItemCommand({ TableName: names.tableName, Key: toItem({ ...effectRowKey(key) }) }),
-      );
-      return Item === undefined ? undefined : fromItem(Item);
-    },
+    row,
   };
 }

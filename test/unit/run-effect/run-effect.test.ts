@@ -1,31 +1,16 @@
-import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { fromItem, toItem } from '../../../lambdas/aws/items.ts';
-import type { WireEffect } from '../../../lambdas/core/decision.ts';
 import { defineProvider } from '../../../lambdas/core/provider.ts';
-import { effectRowKey } from '../../../lambdas/core/table.ts';
 import { SILENT } from '../../../lambdas/core/telemetry.ts';
 import { type RunEffectDeps, runEffect } from '../../../lambdas/run-effect/run-effect.ts';
-import { openEffectLog } from '../../helpers/effect-log.ts';
+import { CAPTURE, openEffectLog } from '../../helpers/effect-log.ts';
 
 type Kind = 'idempotent' | 'lookup' | 'neither';
 const KINDS: readonly Kind[] = ['idempotent', 'lookup', 'neither'];
 
-const EFFECT: WireEffect = {
-  key: 'order-1#capture',
-  name: 'capture',
-  provider: 'Bank',
-  operation: 'capture',
-  request: { amount: 10 },
-  requestHash: 'a'.repeat(64),
-  onRequestChange: 'fail',
-  idempotencyKey: 'order-1',
-};
-
 /** A provider with a ledger, a log on the embedded DynamoDB, and a process that can be killed at its n-th step. */
 async function setUp(kind: Kind) {
-  const { clock, newId, names, dynamodb: client, log } = await openEffectLog();
+  const { clock, newId, log, row } = await openEffectLog();
   const calls: string[] = [];
   const charged = new Set<string>();
   let charges = 0;
@@ -105,7 +90,7 @@ async function setUp(kind: Kind) {
     calls,
     charges: () => charges,
     /** Runs until it ends or is killed. */
-    async run(killAt?: number, effect = EFFECT) {
+    async run(killAt?: number, effect = CAPTURE) {
       const { runDeps, died } = deps(killAt);
       const running = runEffect({ effect, execution }, runDeps).then(
         ({ status }) => status,
@@ -113,11 +98,7 @@ async function setUp(kind: Kind) {
       );
       return Promise.race([running, died]);
     },
-    async row() {
-      const key = toItem({ ...effectRowKey(EFFECT.key) });
-      const { Item } = await client.send(new GetItemCommand({ TableName: names.tableName, Key: key }));
-      return Item === undefined ? undefined : fromItem(Item);
-    },
+    row,
   };
 }
 
@@ -167,8 +148,8 @@ describe('runEffect', () => {
     const bank = await setUp('idempotent');
     await bank.run();
 
-    expect(await bank.run(undefined, { ...EFFECT, requestHash: 'b'.repeat(64) })).toBe('COMPLETED');
-    expect(await bank.row()).toMatchObject({ requestHash: EFFECT.requestHash });
-    expect(bank.calls).toEqual([EFFECT.key]);
+    expect(await bank.run(undefined, { ...CAPTURE, requestHash: 'b'.repeat(64) })).toBe('COMPLETED');
+    expect(await bank.row()).toMatchObject({ requestHash: CAPTURE.requestHash });
+    expect(bank.calls).toEqual([CAPTURE.key]);
   });
 });
