@@ -1,10 +1,10 @@
 import { GetItemCommand } from '@aws-sdk/client-dynamodb';
-import { ListExecutionsCommand } from '@aws-sdk/client-sfn';
 import { GetQueueAttributesCommand, SendMessageBatchCommand } from '@aws-sdk/client-sqs';
 import { fromItem, toItem } from '../lambdas/aws/items.ts';
 import { systemClock, systemId, systemRandom } from '../lambdas/aws/system.ts';
 import { inboxKey } from '../lambdas/core/table.ts';
 import { messages } from '../lambdas/messages/index.ts';
+import { listExecutions } from '../local/list-executions.ts';
 import { startRuntime } from '../local/runtime.ts';
 import { createUsageMeter } from '../local/usage.ts';
 
@@ -38,7 +38,7 @@ const runtime = await startRuntime({
   wrapServices: meter.wrapServices,
   onInvoke: meter.onInvoke,
 });
-const { sqs, sfn, dynamodb } = runtime.clients;
+const { sqs, dynamodb } = runtime.clients;
 const { names } = runtime;
 
 const keyOf = (index: number) => `bench:${index}`;
@@ -61,23 +61,7 @@ const bodyOf = (index: number) =>
     },
   });
 
-async function succeeded(): Promise<readonly string[]> {
-  const arns: string[] = [];
-  let nextToken: string | undefined;
-  do {
-    const page = await sfn.send(
-      new ListExecutionsCommand({
-        stateMachineArn: names.stateMachineArn,
-        statusFilter: 'SUCCEEDED',
-        maxResults: 1000,
-        ...(nextToken === undefined ? {} : { nextToken }),
-      }),
-    );
-    arns.push(...(page.executions ?? []).flatMap(({ executionArn }) => executionArn ?? []));
-    nextToken = page.nextToken;
-  } while (nextToken !== undefined);
-  return arns;
-}
+const succeeded = (): Promise<readonly string[]> => listExecutions(runtime, 'SUCCEEDED');
 
 async function sendAndWait(from: number, to: number): Promise<readonly string[]> {
   for (let index = from; index < to; index += SEND_BATCH) {

@@ -1,4 +1,4 @@
-import { GetItemCommand, QueryCommand, type QueryCommandOutput } from '@aws-sdk/client-dynamodb';
+import { GetItemCommand, paginateQuery } from '@aws-sdk/client-dynamodb';
 import { fromItem, toItem } from '../lambdas/aws/items.ts';
 import { createRowReader } from '../lambdas/aws/rows.ts';
 import { type Row, textOf } from '../lambdas/core/ports.ts';
@@ -38,23 +38,21 @@ export async function inboxOfAggregate(target: Target, type: string, id: string)
   const { dynamodb } = target.clients;
   const { tableName } = target.names;
   const keys: ItemKey[] = [];
-  let from: QueryCommandOutput['LastEvaluatedKey'];
-  do {
-    const page: QueryCommandOutput = await dynamodb.send(
-      new QueryCommand({
-        TableName: tableName,
-        IndexName: INDEXES.byAggregate.name,
-        KeyConditionExpression: '#aggregate = :aggregate',
-        ExpressionAttributeNames: { '#aggregate': 'aggregate' },
-        ExpressionAttributeValues: toItem({ ':aggregate': aggregateKey(type, id).PK }),
-        ...(from === undefined ? {} : { ExclusiveStartKey: from }),
-      }),
-    );
-    for (const row of (page.Items ?? []).map(fromItem)) {
+  const pages = paginateQuery(
+    { client: dynamodb },
+    {
+      TableName: tableName,
+      IndexName: INDEXES.byAggregate.name,
+      KeyConditionExpression: '#aggregate = :aggregate',
+      ExpressionAttributeNames: { '#aggregate': 'aggregate' },
+      ExpressionAttributeValues: toItem({ ':aggregate': aggregateKey(type, id).PK }),
+    },
+  );
+  for await (const { Items = [] } of pages) {
+    for (const row of Items.map(fromItem)) {
       keys.push({ PK: textOf(row, 'PK') ?? '', SK: textOf(row, 'SK') ?? '' });
     }
-    from = page.LastEvaluatedKey;
-  } while (from !== undefined);
+  }
   const rows = await createRowReader(dynamodb, tableName).read(keys);
   return rows.filter((row) => row !== undefined);
 }
@@ -64,10 +62,6 @@ export function parseAggregate(text: string): { readonly type: string; readonly 
   const [, type, id] = /^([^/]+)\/(.+)$/s.exec(text) ?? [];
   return type === undefined || id === undefined ? undefined : { type, id };
 }
-
-/** ARN of an execution of the worker. */
-export const executionArn = (target: Target, name: string): string =>
-  `${target.names.stateMachineArn.replace(':stateMachine:', ':execution:')}:${name}`;
 
 const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 

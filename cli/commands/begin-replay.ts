@@ -7,9 +7,9 @@ import {
   StartExecutionCommand,
 } from '@aws-sdk/client-sfn';
 import { quarantinedInput } from '../../lambdas/aws/quarantine.ts';
-import { executionName } from '../../lambdas/core/identity.ts';
+import { executionArn, executionName } from '../../lambdas/core/identity.ts';
 import { numberOf, type Row, textOf } from '../../lambdas/core/ports.ts';
-import { executionArn, keyOfRow } from '../inbox.ts';
+import { keyOfRow } from '../inbox.ts';
 import type { Target } from '../target.ts';
 
 /** A replay that has begun, by its execution, or why none has. */
@@ -37,7 +37,7 @@ export async function beginReplay(
   if (known === undefined) {
     return { result: 'NOT_POSSIBLE', detail: 'it was forgotten: send the work under a new key' };
   }
-  const arn = executionArn(target, known);
+  const arn = executionArn(target.names.stateMachineArn, known);
   const execution = await describe(arn, target);
   if (execution?.status === 'RUNNING') return underWay(arn);
   // Step Functions forgets an execution 90 days after its end; its case in the quarantine knows the input longer.
@@ -77,10 +77,11 @@ async function start(name: string, input: string, target: Target): Promise<Begun
   const { stateMachineArn } = target.names;
   try {
     await target.clients.sfn.send(new StartExecutionCommand({ stateMachineArn, name, input }));
-    return { arn: executionArn(target, name) };
+    return { arn: executionArn(target.names.stateMachineArn, name) };
   } catch (error) {
     // The name was free a moment ago.
-    if (error instanceof ExecutionAlreadyExists) return underWay(executionArn(target, name));
+    if (error instanceof ExecutionAlreadyExists)
+      return underWay(executionArn(target.names.stateMachineArn, name));
     throw error;
   }
 }
@@ -95,7 +96,7 @@ async function lookAtGenerations(
   const oldest = Math.max(1, counted + 1 - MAX_GENERATIONS);
   for (let replay = oldest; replay <= counted + MAX_GENERATIONS; replay += 1) {
     const name = executionName(keyOfRow(row), { replay, style });
-    const arn = executionArn(target, name);
+    const arn = executionArn(target.names.stateMachineArn, name);
     const execution = await describe(arn, target);
     if (execution?.status === 'RUNNING') return { running: arn };
     // Redrives are counted too, and have no execution of their own.

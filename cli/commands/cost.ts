@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { ListExecutionsCommand } from '@aws-sdk/client-sfn';
 import { SendMessageBatchCommand } from '@aws-sdk/client-sqs';
 import { type Envelope, parseEnvelope } from '../../lambdas/core/envelope.ts';
+import { listExecutions } from '../../local/list-executions.ts';
 import type { LocalRuntime } from '../../local/runtime.ts';
 import { READ_UNITS, type UsageMeter, WRITE_UNITS } from '../../local/usage.ts';
 import { CliError } from '../cli-error.ts';
@@ -150,19 +150,7 @@ async function send(envelope: Envelope, count: number, { clients, names }: Local
 async function closed(count: number, runtime: LocalRuntime, io: Io): Promise<readonly string[]> {
   const startedAt = io.clock.now();
   for (;;) {
-    const arns: string[] = [];
-    let nextToken: string | undefined;
-    do {
-      const page = await runtime.clients.sfn.send(
-        new ListExecutionsCommand({
-          stateMachineArn: runtime.names.stateMachineArn,
-          statusFilter: 'SUCCEEDED',
-          ...(nextToken === undefined ? {} : { nextToken }),
-        }),
-      );
-      arns.push(...(page.executions ?? []).flatMap(({ executionArn }) => executionArn ?? []));
-      nextToken = page.nextToken;
-    } while (nextToken !== undefined);
+    const arns = await listExecutions(runtime, 'SUCCEEDED');
     if (arns.length >= count) return arns;
     if (io.clock.now() - startedAt > PATIENCE_MILLIS) {
       throw new CliError(

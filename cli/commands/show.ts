@@ -1,14 +1,15 @@
 import {
   DescribeExecutionCommand,
   ExecutionDoesNotExist,
-  GetExecutionHistoryCommand,
   type HistoryEvent,
+  paginateGetExecutionHistory,
 } from '@aws-sdk/client-sfn';
+import { executionArn } from '../../lambdas/core/identity.ts';
 import { type Row, textOf } from '../../lambdas/core/ports.ts';
 import { effectRowKey } from '../../lambdas/core/table.ts';
 import { CliError } from '../cli-error.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
-import { executionArn, readInbox, readRow } from '../inbox.ts';
+import { readInbox, readRow } from '../inbox.ts';
 import type { Io } from '../io.ts';
 import { toJson } from '../json.ts';
 import { plain, table } from '../table.ts';
@@ -48,7 +49,7 @@ export async function show(key: string, json: boolean, target: Target, io: Io): 
   }
   const name = textOf(row, 'executionName');
   if (name === undefined) return showForgotten(key, row, json, io);
-  const arn = executionArn(target, name);
+  const arn = executionArn(target.names.stateMachineArn, name);
   const execution = await describe(target, arn);
   const events = execution === undefined ? [] : await history(target, arn);
   const effects = await readEffects(target, effectKeys(events));
@@ -113,19 +114,11 @@ async function describe(target: Target, arn: string) {
 
 async function history(target: Target, arn: string): Promise<readonly HistoryEvent[]> {
   const events: HistoryEvent[] = [];
-  let nextToken: string | undefined;
-  do {
-    const page = await target.clients.sfn.send(
-      new GetExecutionHistoryCommand({
-        executionArn: arn,
-        maxResults: PAGE,
-        includeExecutionData: true,
-        ...(nextToken === undefined ? {} : { nextToken }),
-      }),
-    );
-    events.push(...(page.events ?? []));
-    nextToken = page.nextToken;
-  } while (nextToken !== undefined);
+  const pages = paginateGetExecutionHistory(
+    { client: target.clients.sfn, pageSize: PAGE },
+    { executionArn: arn, includeExecutionData: true },
+  );
+  for await (const page of pages) events.push(...(page.events ?? []));
   return events;
 }
 

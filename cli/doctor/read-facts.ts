@@ -1,4 +1,4 @@
-import { DescribeAlarmsCommand, GetDashboardCommand, type MetricAlarm } from '@aws-sdk/client-cloudwatch';
+import { GetDashboardCommand, type MetricAlarm, paginateDescribeAlarms } from '@aws-sdk/client-cloudwatch';
 import {
   DescribeContinuousBackupsCommand,
   DescribeTableCommand,
@@ -170,18 +170,11 @@ async function readMonitoring({ names, clients: { cloudwatch } }: Target) {
   }
   const alarms = await reading('alarms', async () => {
     const found: MetricAlarm[] = [];
-    let NextToken: string | undefined;
-    do {
-      const page = await cloudwatch.send(
-        new DescribeAlarmsCommand({
-          AlarmTypes: ['MetricAlarm'],
-          MaxRecords: 100,
-          ...(NextToken === undefined ? {} : { NextToken }),
-        }),
-      );
-      found.push(...(page.MetricAlarms ?? []));
-      NextToken = page.NextToken;
-    } while (NextToken !== undefined);
+    const pages = paginateDescribeAlarms(
+      { client: cloudwatch, pageSize: 100 },
+      { AlarmTypes: ['MetricAlarm'] },
+    );
+    for await (const { MetricAlarms = [] } of pages) found.push(...MetricAlarms);
     return found;
   });
   const dashboard = await whenNamed(names.dashboardName, (DashboardName) =>

@@ -1,7 +1,7 @@
 import {
   type CancellationReason,
   type DynamoDBClient,
-  ScanCommand,
+  paginateScan,
   TransactionCanceledException,
   TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb';
@@ -255,18 +255,8 @@ const isRaceLost = ({ Code }: CancellationReason): boolean =>
   Code === 'ConditionalCheckFailed' || Code === 'TransactionConflict';
 
 async function* scan({ dynamodb, tableName }: ForgetDeps): AsyncGenerator<Row> {
-  let start: Record<string, ReturnType<typeof toItem>[string]> | undefined;
-  do {
-    const page = await dynamodb.send(
-      new ScanCommand({
-        TableName: tableName,
-        ConsistentRead: true,
-        ...(start === undefined ? {} : { ExclusiveStartKey: start }),
-      }),
-    );
-    yield* (page.Items ?? []).map(fromItem);
-    start = page.LastEvaluatedKey;
-  } while (start !== undefined);
+  const input = { TableName: tableName, ConsistentRead: true };
+  for await (const { Items = [] } of paginateScan({ client: dynamodb }, input)) yield* Items.map(fromItem);
 }
 
 /** Erases all versions of all objects whose keys begin with the prefix. @returns how many */

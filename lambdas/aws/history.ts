@@ -7,6 +7,7 @@ import {
 } from '@aws-sdk/client-sfn';
 import { type ClosedExecution, UNSUCCESSFUL, type Unsuccessful } from '../core/closed-execution.ts';
 import { validateEnvelope } from '../core/envelope.ts';
+import { executionArn } from '../core/identity.ts';
 import type { ExecutionPage } from '../reconciler/reconciler.ts';
 
 /** Small pages, so that a bounded sweep always gets further by whole ones. */
@@ -82,9 +83,8 @@ export async function isKnownExecution(
   stateMachineArn: string,
   name: string,
 ): Promise<boolean> {
-  const executionArn = `${stateMachineArn.replace(':stateMachine:', ':execution:')}:${name}`;
   try {
-    await client.send(new DescribeExecutionCommand({ executionArn }));
+    await client.send(new DescribeExecutionCommand({ executionArn: executionArn(stateMachineArn, name) }));
     return true;
   } catch (error) {
     if (error instanceof ExecutionDoesNotExist) return false;

@@ -77,3 +77,7 @@ export function derivedKey(idempotencyKey: string, suffix: string): string {
   const readable = `${idempotencyKey}:${suffix}`;
   return [...readable].length <= IDEMPOTENCY_KEY_MAX ? readable : `${sha256(idempotencyKey)}:${suffix}`;
 }
+
+/** ARN of a state machine's execution of that name. */
+export const executionArn = (stateMachineArn: string, name: string): string =>
+  `${stateMachineArn.replace(':stateMachine:', ':execution:')}:${name}`;

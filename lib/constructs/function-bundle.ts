@@ -33,7 +33,8 @@ export const NO_SOURCES = fileURLToPath(
 const BUNDLING = fileURLToPath(new URL(`../bundling/run.${SCRIPT_SUFFIX}`, import.meta.url));
 
 /**
- * Bundles a function with esbuild: no Docker, no shell, no package manager. The team's modules may lie anywhere. The asset is named after its content, so that an unchanged function is not deployed again.
+ * Bundles a function with esbuild: no Docker, no shell, no package manager. The team's modules may lie anywhere. The
+ * asset is named after its content, so that an unchanged function is not deployed again.
  */
 export function bundleFunction({ folder, modules = {}, files = {} }: FunctionBundleProps): Code {
   return Code.fromAsset(join(LAMBDAS, folder), {

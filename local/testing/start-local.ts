@@ -2,6 +2,7 @@ import { paginateScan } from '@aws-sdk/client-dynamodb';
 import { DescribeExecutionCommand } from '@aws-sdk/client-sfn';
 import { fromItem } from '../../lambdas/aws/items.ts';
 import type { Random } from '../../lambdas/core/clock.ts';
+import { executionArn } from '../../lambdas/core/identity.ts';
 import type { AnyMessageDefinition } from '../../lambdas/core/message-type.ts';
 import type { Row } from '../../lambdas/core/ports.ts';
 import { runUntil } from '../drive.ts';
@@ -91,8 +92,8 @@ export async function startLocal(options: StartLocalOptions): Promise<LocalWorke
     async execution(key) {
       const known = await access.inbox(key);
       if (known === undefined) return undefined;
-      const executionArn = `${names.stateMachineArn.replace(':stateMachine:', ':execution:')}:${known.executionName}`;
-      const { status, error } = await sfn.send(new DescribeExecutionCommand({ executionArn }));
+      const arn = executionArn(names.stateMachineArn, String(known.executionName));
+      const { status, error } = await sfn.send(new DescribeExecutionCommand({ executionArn: arn }));
       return { status, error };
     },
     async rejected() {

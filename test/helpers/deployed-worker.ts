@@ -1,5 +1,5 @@
 import { systemClock, systemId, systemRandom } from '../../lambdas/aws/system.ts';
-import { executionName } from '../../lambdas/core/identity.ts';
+import { executionArn, executionName } from '../../lambdas/core/identity.ts';
 import type { Deployment } from '../../local/deployment.ts';
 import { startRuntime } from '../../local/runtime.ts';
 import { type BundledFunction, bundledFunction } from './deployed-function.ts';
@@ -101,8 +101,7 @@ export async function startDeployed(
     until,
     untilIdle: () => until('no message is left and no execution runs', runtime.isIdle),
     untilIn(idempotencyKey, state) {
-      const executions = runtime.names.stateMachineArn.replace(':stateMachine:', ':execution:');
-      const arn = `${executions}:${executionName(idempotencyKey)}`;
+      const arn = executionArn(runtime.names.stateMachineArn, executionName(idempotencyKey));
       return until(`${idempotencyKey} is in ${state}`, () => {
         const history = runtime.stepFunctions.history(arn) ?? [];
         const entered = history.filter(({ type }) => type.endsWith('StateEntered'));

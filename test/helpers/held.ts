@@ -1,4 +1,4 @@
-import { ScanCommand } from '@aws-sdk/client-dynamodb';
+import { paginateScan } from '@aws-sdk/client-dynamodb';
 import { GetObjectCommand, ListObjectVersionsCommand } from '@aws-sdk/client-s3';
 import { ListExecutionsCommand } from '@aws-sdk/client-sfn';
 import { type Message, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
@@ -28,8 +28,14 @@ export async function histories({ clients, names, stepFunctions }: TestWorker): 
 
 /** Every item of the worker's table. */
 export async function rows({ clients, names }: TestWorker): Promise<string[]> {
-  const { Items = [] } = await clients.dynamodb.send(new ScanCommand({ TableName: names.tableName }));
-  return Items.map((item) => JSON.stringify(item));
+  const found: string[] = [];
+  for await (const { Items = [] } of paginateScan(
+    { client: clients.dynamodb },
+    { TableName: names.tableName },
+  )) {
+    found.push(...Items.map((item) => JSON.stringify(item)));
+  }
+  return found;
 }
 
 /** Every version of every object in the payload bucket, after its key. */

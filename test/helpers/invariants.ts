@@ -1,27 +1,19 @@
-import { ScanCommand } from '@aws-sdk/client-dynamodb';
-import { ListExecutionsCommand } from '@aws-sdk/client-sfn';
+import { paginateScan } from '@aws-sdk/client-dynamodb';
 import { expect } from 'vitest';
 import { fromItem } from '../../lambdas/aws/items.ts';
 import { numberOf, type Row, textOf } from '../../lambdas/core/ports.ts';
 import { aggregateKey } from '../../lambdas/core/table.ts';
+import { listExecutions } from '../../local/list-executions.ts';
 import type { TestWorker } from './worker.ts';
 import type { AskedWorker } from './worker-questions.ts';
 
 /** Every item of the worker's table. */
 export async function allRows(worker: AskedWorker): Promise<readonly Row[]> {
   const rows: Row[] = [];
-  let from: Parameters<typeof fromItem>[0] | undefined;
-  do {
-    const page = await worker.clients.dynamodb.send(
-      new ScanCommand({
-        TableName: worker.names.tableName,
-        ConsistentRead: true,
-        ...(from === undefined ? {} : { ExclusiveStartKey: from }),
-      }),
-    );
-    rows.push(...(page.Items ?? []).map(fromItem));
-    from = page.LastEvaluatedKey;
-  } while (from !== undefined);
+  const input = { TableName: worker.names.tableName, ConsistentRead: true };
+  for await (const { Items = [] } of paginateScan({ client: worker.clients.dynamodb }, input)) {
+    rows.push(...Items.map(fromItem));
+  }
   return rows;
 }
 
@@ -78,13 +70,10 @@ export async function expectInvariants(worker: TestWorker, options: InvariantOpt
 }
 
 async function expectAttemptsWithin(worker: TestWorker, maxAttempts: number): Promise<void> {
-  const { executions = [] } = await worker.clients.sfn.send(
-    new ListExecutionsCommand({ stateMachineArn: worker.names.stateMachineArn, maxResults: 1000 }),
-  );
-  for (const { executionArn } of executions) {
+  for (const executionArn of await listExecutions(worker)) {
     let attempts = 0;
     let most = 0;
-    for (const { type, details } of worker.stepFunctions.history(executionArn ?? '') ?? []) {
+    for (const { type, details } of worker.stepFunctions.history(executionArn) ?? []) {
       if (type === 'TaskStateExited' && details?.name === 'ReportFailure') attempts = 0;
       // Entered by a recorded attempt alone: a refused RecordFailure leads back to Plan.
       if (type === 'ChoiceStateEntered' && details?.name === 'AttemptsLeft') attempts += 1;

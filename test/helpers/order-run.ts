@@ -1,10 +1,10 @@
 import { GetItemCommand } from '@aws-sdk/client-dynamodb';
-import { ListExecutionsCommand } from '@aws-sdk/client-sfn';
 import { SendMessageBatchCommand } from '@aws-sdk/client-sqs';
 import { fromItem, toItem } from '../../lambdas/aws/items.ts';
 import { numberOf } from '../../lambdas/core/ports.ts';
 import { aggregateKey } from '../../lambdas/core/table.ts';
 import { runUntil } from '../../local/drive.ts';
+import { listExecutions } from '../../local/list-executions.ts';
 import type { LocalRuntime } from '../../local/runtime.ts';
 import type { VirtualClock } from '../../local/virtual-clock.ts';
 import { stageEnvelope } from './envelopes.ts';
@@ -44,7 +44,7 @@ export async function runInOrder(
   count: number,
   order: SendOrder,
 ): Promise<OrderRun> {
-  const { sqs, sfn, dynamodb } = runtime.clients;
+  const { sqs, dynamodb } = runtime.clients;
   const { names } = runtime;
   const begin = clock.now();
   const versions = SEND_ORDERS[order](Array.from({ length: count }, (_, index) => index + 1));
@@ -59,29 +59,12 @@ export async function runInOrder(
     );
   }
 
-  const executionsOf = async (statusFilter: 'SUCCEEDED' | undefined) => {
-    const arns: string[] = [];
-    let nextToken: string | undefined;
-    do {
-      const page = await sfn.send(
-        new ListExecutionsCommand({
-          stateMachineArn: names.stateMachineArn,
-          maxResults: 1000,
-          ...(statusFilter === undefined ? {} : { statusFilter }),
-          ...(nextToken === undefined ? {} : { nextToken }),
-        }),
-      );
-      arns.push(...(page.executions ?? []).flatMap(({ executionArn }) => executionArn ?? []));
-      nextToken = page.nextToken;
-    } while (nextToken !== undefined);
-    return arns;
-  };
-  await runUntil(async () => (await executionsOf('SUCCEEDED')).length === count, {
+  await runUntil(async () => (await listExecutions(runtime, 'SUCCEEDED')).length === count, {
     clock,
     inFlight: () => runtime.inFlight(),
   });
 
-  const arns = await executionsOf(undefined);
+  const arns = await listExecutions(runtime);
   const transitions = arns.map((arn) => runtime.stepFunctions.billedTransitions(arn) ?? 0);
   const events = arns.flatMap((arn) => runtime.stepFunctions.history(arn) ?? []);
   const { Item } = await dynamodb.send(

@@ -1,5 +1,6 @@
-import { DescribeExecutionCommand, ListExecutionsCommand } from '@aws-sdk/client-sfn';
-import { executionName } from '../../lambdas/core/identity.ts';
+import { DescribeExecutionCommand } from '@aws-sdk/client-sfn';
+import { executionArn, executionName } from '../../lambdas/core/identity.ts';
+import { listExecutions } from '../../local/list-executions.ts';
 import type { LocalRuntime } from '../../local/runtime.ts';
 import { accessWorker, type WorkerAccess } from '../../local/testing/worker-access.ts';
 
@@ -31,7 +32,7 @@ export function askWorker(runtime: LocalRuntime): WorkerQuestions {
     ...accessWorker(runtime),
     async execution(idempotencyKey, replay = 0) {
       const name = executionName(idempotencyKey, { replay });
-      const arn = runtime.names.stateMachineArn.replace(':stateMachine:', ':execution:').concat(`:${name}`);
+      const arn = executionArn(runtime.names.stateMachineArn, name);
       const described = await sfn.send(new DescribeExecutionCommand({ executionArn: arn }));
       const history = runtime.stepFunctions.history(arn) ?? [];
       return {
@@ -46,22 +47,6 @@ export function askWorker(runtime: LocalRuntime): WorkerQuestions {
         billedTransitions: runtime.stepFunctions.billedTransitions(arn) ?? 0,
       };
     },
-    async executions(status) {
-      let count = 0;
-      let token: string | undefined;
-      do {
-        const page = await sfn.send(
-          new ListExecutionsCommand({
-            stateMachineArn: runtime.names.stateMachineArn,
-            maxResults: 1000,
-            ...(status === undefined ? {} : { statusFilter: status }),
-            ...(token === undefined ? {} : { nextToken: token }),
-          }),
-        );
-        count += page.executions?.length ?? 0;
-        token = page.nextToken;
-      } while (token !== undefined);
-      return count;
-    },
+    executions: async (status) => (await listExecutions(runtime, status)).length,
   };
 }
